@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "feeders/client/sample_time.h"
-#include "feeders/client/sealed_view.h"
+#include "feeders/client/sealed_mapping.h"
 #include "feeders/client/upkeep_sleep.h"
 
 namespace tallyfs {

@@ -18,7 +18,7 @@
 #include "core/base/fd.h"
 #include "core/base/result.h"
 #include "core/lane/layout.h"
-#include "feeders/client/sealed_view.h"
+#include "feeders/client/sealed_mapping.h"
 
 namespace tallyfs {
 
@@ -158,7 +158,7 @@ class CellFiles {
   std::atomic<std::uint32_t> generation_{0};
 
   static constexpr std::size_t kTailsBytesMax = 64 * 1024;
-  SealedView tails_{kTailsBytesMax};
+  SealedMapping tails_{kTailsBytesMax};
   std::atomic<const LaneTails*> tails_now_{nullptr};
   std::atomic<bool> wants_rings_{false};
   std::atomic<std::uint32_t> last_ring_era_{0};

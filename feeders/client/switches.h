@@ -1,13 +1,13 @@
 // The daemon's page of switches (core/wire/FORMAT.md).
 //
-// Confined to the Client's lock; any thread may read the switches themselves (sealed_view.h).
+// Confined to the Client's lock; any thread may read the switches themselves (sealed_mapping.h).
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
 #include "core/model/switch.h"
-#include "feeders/client/sealed_view.h"
+#include "feeders/client/sealed_mapping.h"
 
 namespace tallyfs {
 
@@ -17,7 +17,7 @@ class Switches {
   // slots have no switch here.
   static constexpr std::size_t kBytesMax = 16u << 20;
 
-  // Fails as SealedView::map() does.
+  // Fails as SealedMapping::map() does.
   Result<void> map(const Fd& page, std::uint64_t bytes) {
     return view_.map(page, bytes, "switches");
   }
@@ -51,7 +51,7 @@ class Switches {
   };
   static_assert(offsetof(Slot, on) == 0);
 
-  SealedView view_{kBytesMax};
+  SealedMapping view_{kBytesMax};
 };
 
 }  // namespace tallyfs

@@ -39,14 +39,14 @@ double cpu_ns() {
   return static_cast<double>(now.tv_sec) * 1e9 + static_cast<double>(now.tv_nsec);
 }
 
-class Stand {
+class Fixture {
  public:
-  Stand() {
+  Fixture() {
     offer(kernel_, "sched", "sched_switch", 1);
     offer(programs_, "web", "request", 2);
     write("events/sched/sched_switch/trigger", "hist:keys=pid");
   }
-  ~Stand() {
+  ~Fixture() {
     tracing_.withdraw(kernel_, now_);
     tracing_.withdraw(programs_, now_);
   }
@@ -111,10 +111,10 @@ class Stand {
 };
 
 int run(std::size_t records) {
-  Stand stand;
-  const double bare_ns = stand.feed(records);
-  stand.want_programs();
-  const double held_ns = stand.feed(records);
+  Fixture fixture;
+  const double bare_ns = fixture.feed(records);
+  fixture.want_programs();
+  const double held_ns = fixture.feed(records);
   std::printf("%-58s %6.1f ns\n", "a kernel record into a histogram", bare_ns);
   std::printf("%-58s %6.1f ns, %4.1f of that\n", "the same, held for records of programs", held_ns,
               held_ns / bare_ns);

@@ -23,13 +23,13 @@ Moment now() {
           .realtime = std::chrono::seconds(1'700'000'000)};
 }
 
-struct Stand {
+struct Fixture {
   Tree tree{now()};
   Ledger ledger{{.per_uid = {.interfaces = 1u << 20, .statistics = 1u << 20, .bytes = 1ull << 34},
                  .total = {.interfaces = 1u << 20, .statistics = 1u << 20, .bytes = 1ull << 34}}};
   statistics::StatisticsBranch statistics{tree, ledger, 0, now()};
 
-  Stand() { statistics.enter_metrics({}, now()); }
+  Fixture() { statistics.enter_metrics({}, now()); }
 
   void execute(const std::string& line) {
     const auto parsed = wire::parse_line(line);
@@ -72,10 +72,10 @@ struct Stand {
 };
 
 void measure_overview() {
-  Stand stand;
-  stand.make(10'000, 1, "");
+  Fixture fixture;
+  fixture.make(10'000, 1, "");
   std::printf("statistics.json, 10,000 interfaces   %7.2f ms  %zu bytes\n",
-              stand.best_ms("", "statistics.json"), stand.read("", "statistics.json").size());
+              fixture.best_ms("", "statistics.json"), fixture.read("", "statistics.json").size());
 }
 
 std::size_t series_of(const std::string& text) {
@@ -83,11 +83,11 @@ std::size_t series_of(const std::string& text) {
 }
 
 void measure_metrics(const char* what, int statistics, const std::string& definition) {
-  Stand stand;
-  stand.make(statistics / 10, 10, definition);
-  const std::size_t series = series_of(stand.read("metrics", "tallyfs.prom"));
+  Fixture fixture;
+  fixture.make(statistics / 10, 10, definition);
+  const std::size_t series = series_of(fixture.read("metrics", "tallyfs.prom"));
   for (const char* file : {"tallyfs.prom", "tallyfs.om", "tallyfs.pb"}) {
-    const double ms = stand.best_ms("metrics", file);
+    const double ms = fixture.best_ms("metrics", file);
     std::printf("%-12s %-14s %6zu series  %7.2f ms  %6.1f ns a series\n", what, file, series, ms,
                 ms * 1e6 / static_cast<double>(series));
   }

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "core/wire/line.h"
-#include "tests/fuzz/intake_stand.h"
+#include "tests/fuzz/intake_fixture.h"
 
 namespace {
 
@@ -23,18 +23,18 @@ std::string with_epoch(std::string datagram, std::uint64_t epoch) {
   return datagram;
 }
 
-std::uint64_t number_of(tallyfs::fuzz::IntakeStand& stand, const char* attach) {
+std::uint64_t number_of(tallyfs::fuzz::IntakeFixture& fixture, const char* attach) {
   const auto line = tallyfs::wire::parse_line(attach);
-  tallyfs::Call call{.sender = tallyfs::Sender(1000), .now = stand.clock.now()};
-  const auto done = stand.statistics->execute(line.value(), call);
+  tallyfs::Call call{.sender = tallyfs::Sender(1000), .now = fixture.clock.now()};
+  const auto done = fixture.statistics->execute(line.value(), call);
   tallyfs::fuzz::must(done.has_value(), "the statistic is there");
   return done.value().number;
 }
 
-void put_numbers(std::string& datagram, tallyfs::fuzz::IntakeStand& stand) {
+void put_numbers(std::string& datagram, tallyfs::fuzz::IntakeFixture& fixture) {
   const std::pair<std::uint64_t, std::uint64_t> numbers[] = {
-      {7, number_of(stand, "attach web/hits")},
-      {0x100000005, number_of(stand, "attach web/sizes")}};
+      {7, number_of(fixture, "attach web/hits")},
+      {0x100000005, number_of(fixture, "attach web/sizes")}};
   std::uint64_t said = 0;
   for (std::size_t at = 0; at + sizeof said <= datagram.size(); at += sizeof said) {
     std::memcpy(&said, datagram.data() + at, sizeof said);
@@ -50,17 +50,17 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
   using namespace tallyfs::fuzz;
   static const Line line;
   constexpr uid_t kUids[] = {1000, 1001, 0, kDaemonUid};
-  static std::unique_ptr<IntakeStand> kept;
-  IntakeStand& stand = IntakeStand::next(kept, line, IntakeStand::Offers::kKernelEvent);
+  static std::unique_ptr<IntakeFixture> kept;
+  IntakeFixture& fixture = IntakeFixture::next(kept, line, IntakeFixture::Offers::kKernelEvent);
   Input input(bytes, size);
   const unsigned how = input.byte();
   std::string datagram;
   if (!(how & 8)) datagram = tallyfs::wire::DatagramWriter(kGoldenEpoch).bytes();
   datagram += input.rest();
-  const auto pace = how & 4 ? IntakeStand::Pace::kInTurns : IntakeStand::Pace::kAtOnce;
-  stand.take("web/hits 1\nweb/sizes 4096 3\ndb/a -1\n", 1000, 1, pace);
-  put_numbers(datagram, stand);
-  stand.take(with_epoch(datagram, stand.dispatcher.epoch()), kUids[how & 3], 2, pace);
-  stand.check_end();
+  const auto pace = how & 4 ? IntakeFixture::Pace::kInTurns : IntakeFixture::Pace::kAtOnce;
+  fixture.take("web/hits 1\nweb/sizes 4096 3\ndb/a -1\n", 1000, 1, pace);
+  put_numbers(datagram, fixture);
+  fixture.take(with_epoch(datagram, fixture.dispatcher.epoch()), kUids[how & 3], 2, pace);
+  fixture.check_end();
   return 0;
 }

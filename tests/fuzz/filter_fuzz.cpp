@@ -3,7 +3,7 @@
 #include <string>
 
 #include "core/tracing/filter/filter.h"
-#include "tests/fuzz/event_stand.h"
+#include "tests/fuzz/event_fixture.h"
 #include "tests/fuzz/fuzzed.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {

@@ -8,10 +8,10 @@
 namespace tallyfs::fuzz {
 
 void Drive::note_change(std::uint64_t node) {
-  const std::string path = stand_.tree.path(node);
-  if (path.starts_with("latency_hist")) stand_.latencies.note_changed();
-  if (path.starts_with("stats")) stand_.subsystems.note_changed();
-  if (path.starts_with("statistics/tallyfs")) stand_.note_own();
+  const std::string path = fixture_.tree.path(node);
+  if (path.starts_with("latency_hist")) fixture_.latencies.note_changed();
+  if (path.starts_with("stats")) fixture_.subsystems.note_changed();
+  if (path.starts_with("statistics/tallyfs")) fixture_.note_own();
 }
 
 // One that the daemon told of, or (from 0x80) any.

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "tests/fuzz/fuse_kernel.h"
-#include "tests/fuzz/intake_stand.h"
+#include "tests/fuzz/intake_fixture.h"
 
 namespace tallyfs::fuzz {
 
@@ -26,7 +26,7 @@ inline constexpr std::array<uid_t, 3> kUids = {0, 1000, 1001};
 // The datagrams that the socket holds until settle().
 class Pending final : public Barrier {
  public:
-  explicit Pending(IntakeStand& stand) : stand_(stand) {}
+  explicit Pending(IntakeFixture& fixture) : fixture_(fixture) {}
   void push(std::string_view text, uid_t uid) { waiting_.emplace_back(text, uid); }
   using Barrier::settle;
   // Waits for something, as far as the caller can tell, if something is to be taken in.
@@ -35,13 +35,13 @@ class Pending final : public Barrier {
     while (!waiting_.empty()) {
       const auto [text, uid] = std::move(waiting_.front());
       waiting_.pop_front();
-      stand_.take(text, uid, 1, IntakeStand::Pace::kAtOnce);
+      fixture_.take(text, uid, 1, IntakeFixture::Pace::kAtOnce);
     }
-    return stand_.clock.now();
+    return fixture_.clock.now();
   }
 
  private:
-  IntakeStand& stand_;
+  IntakeFixture& fixture_;
   std::deque<std::pair<std::string, uid_t>> waiting_;
 };
 
@@ -55,28 +55,28 @@ struct Held {
 class Drive {
  public:
   // The stand lives longer.
-  Drive(IntakeStand& stand, std::uint8_t how)
-      : stand_(stand), kernel_(operations_, how & 1 ? ~0u : how * 0x01010101u) {
-    (void)stand_.subsystems.made();
-    (void)stand_.latencies.made();
-    tracing_ = stand_.tree.add_directory(Tree::kRoot, "tracing", std::make_shared<Directory>(),
-                                         stand_.clock.now());
-    stand_.tree.add_file(tracing_, "error_log", {0640},
-                         std::shared_ptr<ErrorLog>(std::shared_ptr<void>(), &stand_.errors),
-                         stand_.clock.now());
+  Drive(IntakeFixture& fixture, std::uint8_t how)
+      : fixture_(fixture), kernel_(operations_, how & 1 ? ~0u : how * 0x01010101u) {
+    (void)fixture_.subsystems.made();
+    (void)fixture_.latencies.made();
+    tracing_ = fixture_.tree.add_directory(Tree::kRoot, "tracing", std::make_shared<Directory>(),
+                                           fixture_.clock.now());
+    fixture_.tree.add_file(tracing_, "error_log", {0640},
+                           std::shared_ptr<ErrorLog>(std::shared_ptr<void>(), &fixture_.errors),
+                           fixture_.clock.now());
     if (!(how & 2)) return;
     notifier_.emplace(kernel_.session(), Tree::kRoot);
     operations_.notify_through(&*notifier_);
-    stand_.tree.observe(&*notifier_);
+    fixture_.tree.observe(&*notifier_);
   }
   ~Drive() {
     operations_.stop_polling();
     if (notifier_) {
       notifier_->stop();
-      stand_.tree.observe(nullptr);
+      fixture_.tree.observe(nullptr);
       operations_.notify_through(nullptr);
     }
-    stand_.tree.remove(tracing_, stand_.clock.now());
+    fixture_.tree.remove(tracing_, fixture_.clock.now());
   }
 
   void take_operation(Input& input);
@@ -113,11 +113,11 @@ class Drive {
   void check_no_handle_is_left();
   void check_reads();
 
-  IntakeStand& stand_;
+  IntakeFixture& fixture_;
   NodeId tracing_ = 0;
-  Pending pending_{stand_};
+  Pending pending_{fixture_};
   Operations operations_{
-      {stand_.tree, stand_.errors, stand_.statistics->counters(), pending_, stand_.clock},
+      {fixture_.tree, fixture_.errors, fixture_.statistics->counters(), pending_, fixture_.clock},
       {0, 0},
       kLimits};
   Kernel kernel_;

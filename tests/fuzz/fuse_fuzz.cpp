@@ -29,7 +29,7 @@ void Drive::take_operation(Input& input) {
     case 0:
       return pending_.push(input.until('\x1e'), which & 16 ? 0 : 1000);
     case 1:
-      return stand_.clock.advance(std::chrono::microseconds(input.number(3)));
+      return fixture_.clock.advance(std::chrono::microseconds(input.number(3)));
     case 2:
       uid_ = kUids[input.byte() % kUids.size()];
       uids_.insert(uid_);
@@ -76,8 +76,8 @@ void Drive::take_operation(Input& input) {
 // As many can be opened as at the start, by each uid that may have opened any.
 void Drive::check_no_handle_is_left() {
   while (!held_.empty()) release(held_.back().handle);
-  stand_.errors.truncate(stand_.clock.now());
-  const auto log = stand_.tree.lookup(tracing_, "error_log").value();
+  fixture_.errors.truncate(fixture_.clock.now());
+  const auto log = fixture_.tree.lookup(tracing_, "error_log").value();
   for (const uid_t uid : uids_) {
     uid_ = uid;
     for (std::uint64_t i = 0; i < kLimits.files_per_uid; ++i) open(log.id, O_RDONLY);
@@ -90,12 +90,12 @@ void Drive::check_no_handle_is_left() {
 void Drive::check_reads() {
   pending_.settle();
   for (const std::uint64_t node : nodes_) {
-    const auto file = stand_.tree.file(node);
+    const auto file = fixture_.tree.file(node);
     if (!file) continue;
     open(node, O_RDONLY);
-    const auto text = file.value()->render(stand_.clock.now(), kLimits.bytes_per_uid);
+    const auto text = file.value()->render(fixture_.clock.now(), kLimits.bytes_per_uid);
     // The open is a sample of the daemon's own, and comes after its text was made.
-    const auto branch = stand_.tree.path(stand_.tree.info(node).value().parent);
+    const auto branch = fixture_.tree.path(fixture_.tree.info(node).value().parent);
     if (held_.empty()) {
       must(!text, "what is short enough opens");
     } else {
@@ -110,8 +110,8 @@ void Drive::check_end() {
   check_no_handle_is_left();
   check_reads();
   if (notifier_) notifier_->stop();
-  stand_.tree.observe(nullptr);
-  stand_.check_end();
+  fixture_.tree.observe(nullptr);
+  fixture_.check_end();
 }
 
 }  // namespace tallyfs::fuzz
@@ -123,11 +123,11 @@ constexpr std::size_t kOperations = 200;
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
-  using tallyfs::fuzz::IntakeStand;
+  using tallyfs::fuzz::IntakeFixture;
   static const tallyfs::fuzz::Line line;
-  static std::unique_ptr<IntakeStand> kept;
+  static std::unique_ptr<IntakeFixture> kept;
   tallyfs::fuzz::Input input(bytes, size);
-  tallyfs::fuzz::Drive drive(IntakeStand::next(kept, line), input.byte());
+  tallyfs::fuzz::Drive drive(IntakeFixture::next(kept, line), input.byte());
   for (std::size_t i = 0; !input.empty() && i < kOperations; ++i) {
     drive.take_operation(input);
   }

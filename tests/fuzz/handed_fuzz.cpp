@@ -26,7 +26,7 @@
 #include "fs/operations.h"
 #include "program/log.h"
 #include "tests/fuzz/fuzzed.h"
-#include "tests/fuzz/intake_stand.h"
+#include "tests/fuzz/intake_fixture.h"
 #include "tests/fuzz/show_all.h"
 #include "tests/unit/fake_clock.h"
 #include "tests/unit/fake_processes.h"

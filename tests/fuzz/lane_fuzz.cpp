@@ -69,9 +69,9 @@ struct alignas(64) CellRoom {
   std::array<std::byte, kCellRoom> bytes;
 };
 
-class Stand {
+class Fixture {
  public:
-  Stand() {
+  Fixture() {
     Ports ports;
     ports.switches = {.switches = switches_};
     ports.shapes = shapes_;
@@ -88,9 +88,9 @@ class Stand {
     far_ = text("far", "data");
     make_lane();
   }
-  ~Stand() { forget_memory(); }
-  Stand(const Stand&) = delete;
-  Stand& operator=(const Stand&) = delete;
+  ~Fixture() { forget_memory(); }
+  Fixture(const Fixture&) = delete;
+  Fixture& operator=(const Fixture&) = delete;
 
   void step(Input& input) {
     const std::size_t i = input.byte() % kStatistics;
@@ -332,8 +332,8 @@ extern "C" int LLVMFuzzerInitialize(int*, char***) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
   using namespace tallyfs::fuzz;
   Input input(bytes, size);
-  Stand stand;
-  for (std::size_t steps = 0; !input.empty() && steps < kStepsMax; ++steps) stand.step(input);
-  stand.check_end();
+  Fixture fixture;
+  for (std::size_t steps = 0; !input.empty() && steps < kStepsMax; ++steps) fixture.step(input);
+  fixture.check_end();
   return 0;
 }

@@ -21,7 +21,7 @@ namespace {
 constexpr std::size_t kTextBytes = 64u << 20;
 constexpr std::size_t kLines = 64;
 
-class Stand {
+class Fixture {
  public:
   void take(std::string_view line) {
     const char what = line.empty() ? '\0' : line.front();
@@ -107,10 +107,10 @@ class Stand {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
   tallyfs::fuzz::Input input(bytes, size);
-  tallyfs::fuzz::Stand stand;
+  tallyfs::fuzz::Fixture fixture;
   for (std::size_t lines = 0; !input.empty() && lines < tallyfs::fuzz::kLines; ++lines) {
-    stand.take(input.until('\n'));
+    fixture.take(input.until('\n'));
   }
-  stand.check_end();
+  fixture.check_end();
   return 0;
 }

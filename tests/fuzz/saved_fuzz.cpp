@@ -10,7 +10,7 @@
 namespace tallyfs::fuzz {
 namespace {
 
-struct Stand {
+struct Fixture {
   FakeClock clock{std::chrono::seconds(10)};
   Tree tree{clock.now()};
   Ledger ledger{{.per_uid = {.interfaces = 16, .statistics = 64, .bytes = 1u << 20},
@@ -28,7 +28,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
   const auto object =
       saved_object(SavedKind::kInterface, 1, name, in.ok() ? in.take(in.left()) : "");
   for (const Boot boot : {Boot::kThis, Boot::kOther}) {
-    fuzz::Stand first, second;
+    fuzz::Fixture first, second;
     (void)first.statistics.load(object, {.boot = boot, .now = first.clock.now()});
     const SavedObjects saved(first.statistics);
     fuzz::must(saved.load_into(second.statistics, {.now = first.clock.now()}).has_value(),

@@ -4,7 +4,7 @@
 // 2 and 3 which process sends it, 4 whether it is taken in turns, 5 that the process ends after
 // it; 6 lets a second pass.
 #include "core/base/labels.h"
-#include "tests/fuzz/intake_stand.h"
+#include "tests/fuzz/intake_fixture.h"
 
 namespace {
 
@@ -27,19 +27,19 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
   using namespace tallyfs::fuzz;
   static const Line line;
   constexpr uid_t kUids[] = {1000, 1001, 0, kDaemonUid};
-  static std::unique_ptr<IntakeStand> kept;
-  IntakeStand& stand = IntakeStand::next(kept, line);
+  static std::unique_ptr<IntakeFixture> kept;
+  IntakeFixture& fixture = IntakeFixture::next(kept, line);
   Input input(bytes, size);
   for (unsigned how = 0; !input.empty(); how = input.byte()) {
     const auto pid = static_cast<pid_t>(1 + (how >> 2 & 3));
     const std::string_view datagram = input.until('\x1e');
     check_names(datagram);
     Steps::add(1 + static_cast<std::size_t>(std::ranges::count(datagram, '\n')));
-    stand.take(datagram, kUids[how & 3], pid,
-               how & 16 ? IntakeStand::Pace::kInTurns : IntakeStand::Pace::kAtOnce);
-    if (how & 32) stand.end_process(pid);
-    if (how & 64) stand.clock.advance(std::chrono::seconds(1));
+    fixture.take(datagram, kUids[how & 3], pid,
+                 how & 16 ? IntakeFixture::Pace::kInTurns : IntakeFixture::Pace::kAtOnce);
+    if (how & 32) fixture.end_process(pid);
+    if (how & 64) fixture.clock.advance(std::chrono::seconds(1));
   }
-  stand.check_end();
+  fixture.check_end();
   return 0;
 }

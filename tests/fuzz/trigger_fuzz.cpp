@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "core/tracing/set/event_set.h"
-#include "tests/fuzz/event_stand.h"
+#include "tests/fuzz/event_fixture.h"
 #include "tests/fuzz/fuzzed.h"
 
 namespace tallyfs::fuzz {

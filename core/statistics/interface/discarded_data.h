@@ -18,7 +18,7 @@ class Statistic;
 
 struct Discarded {
   Definition definition{};
-  Gathered gathered{ValueStatistic(ValueSettings{})};
+  TypeData gathered{ValueStatistic(ValueSettings{})};
   std::uint64_t hits_out_of_range = 0;
   bool saturated = false;
   std::chrono::nanoseconds created{0};

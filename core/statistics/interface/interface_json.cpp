@@ -12,7 +12,7 @@ namespace {
 struct Copy {
   std::size_t members_end = 0;
   unsigned decimals = 0;
-  Gathered gathered;
+  TypeData gathered;
 
   void write_values(JsonWriter& json) const {
     std::visit([&](const auto& each) { each.write_values(json, decimals); }, gathered);

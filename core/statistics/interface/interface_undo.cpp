@@ -9,7 +9,7 @@ namespace tallyfs::statistics {
 namespace {
 
 // False: the data of this type do not add up.
-bool add_up(Gathered& to, const Gathered& more) {
+bool add_up(TypeData& to, const TypeData& more) {
   return std::visit(
       [&](auto& data) {
         using Type = std::remove_cvref_t<decltype(data)>;
@@ -25,7 +25,7 @@ bool add_up(Gathered& to, const Gathered& more) {
 
 // What two resets within a moment discarded is one. False: the data of this type do not add up.
 bool put_before(const Discarded& first, Discarded& second) {
-  Gathered gathered = first.gathered;
+  TypeData gathered = first.gathered;
   if (second.samples != first.samples && !add_up(gathered, second.gathered)) return false;
   second.gathered = std::move(gathered);
   add_saturating(second.hits_out_of_range, first.hits_out_of_range);

@@ -64,7 +64,7 @@ std::uint64_t Statistic::growth_by(const Change& change, const Definition& after
 }
 
 Statistic::Statistic(std::string_view name, Definition definition, Moment now)
-    : gathered_(make_gathered(definition, now.monotonic)),
+    : gathered_(make_type_data(definition, now.monotonic)),
       decimals_(definition.decimals),
       has_full_range_(definition.has_full_range()),
       definition_(std::move(definition)),
@@ -250,7 +250,7 @@ void Statistic::gather_anew(Moment now) {
   saturated_ = false;
   // What was gathered goes first: the ledger has no room for both.
   gathered_.emplace<ValueStatistic>(ValueSettings{});
-  gathered_ = make_gathered(definition_, now.monotonic);
+  gathered_ = make_type_data(definition_, now.monotonic);
   if (on_) start_history(now.monotonic);
 }
 

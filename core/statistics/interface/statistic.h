@@ -186,7 +186,7 @@ class Statistic {
 
    private:
     friend Statistic;
-    using Copied = SnapshotsOf<Gathered>;
+    using Copied = SnapshotsOf<TypeData>;
 
     Snapshot(std::string name, unsigned decimals, Copied copied)
         : name_(std::move(name)), decimals_(decimals), copied_(std::move(copied)) {}
@@ -196,7 +196,7 @@ class Statistic {
     Copied copied_;
   };
   // What it and the cells have gathered, as of the last advance() and read_cells().
-  Gathered gathered() const;
+  TypeData gathered() const;
   // What metrics are made of, as of the last advance().
   void copy(StatisticCopy& to) const;
   // As of the last advance().
@@ -247,10 +247,10 @@ class Statistic {
   Links& links();
   void merge(const CellSums& cells);
   void note_cells();
-  void add_cells(Gathered& all) const;
+  void add_cells(TypeData& all) const;
   std::optional<CellSums> ended_sums(Cells cells) const;
   std::uint64_t hits_apart(Cells cells) const;
-  std::optional<Gathered> gathered_apart(Cells cells) const;
+  std::optional<TypeData> gathered_apart(Cells cells) const;
   std::uint64_t hits_out_of_range() const;
   enum class CellData { kKept, kDiscarded };
   void end_era(CellData data, CellBudget& budget);
@@ -295,7 +295,7 @@ class Statistic {
   // All that add() touches comes first, in 64 bytes (two lines of memory at most), but for what
   // arrays, lists, quantiles, histories and raw samples have on the heap, and for samples out of
   // range.
-  [[no_unique_address]] Gathered gathered_;
+  [[no_unique_address]] TypeData gathered_;
   bool on_ = false;
   std::uint8_t decimals_;  // the definition's, for threads without the lock
   bool has_views_ : 1 = false;

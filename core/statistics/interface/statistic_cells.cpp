@@ -190,7 +190,7 @@ void Statistic::merge(const CellSums& cells) {
   if (saturated) saturated_ = true;
 }
 
-void Statistic::add_cells(Gathered& all) const {
+void Statistic::add_cells(TypeData& all) const {
   if (!has_cells()) return;
   std::visit(
       [&](auto& gathered) {
@@ -203,10 +203,10 @@ void Statistic::add_cells(Gathered& all) const {
 
 // For kApart: with what files held that have ended, but without what others do. Nothing: there are
 // none.
-std::optional<Gathered> Statistic::gathered_apart(Cells cells) const {
+std::optional<TypeData> Statistic::gathered_apart(Cells cells) const {
   const auto ended = ended_sums(cells);
   if (!ended) return std::nullopt;
-  Gathered all = gathered_;
+  TypeData all = gathered_;
   std::visit(
       [&](auto& gathered) {
         if constexpr (requires { gathered.merge(*ended); }) gathered.merge(*ended);
@@ -227,8 +227,8 @@ std::optional<CellSums> Statistic::ended_sums(Cells cells) const {
   return this->cells()->ended_sums();
 }
 
-Gathered Statistic::gathered() const {
-  Gathered all = gathered_;
+TypeData Statistic::gathered() const {
+  TypeData all = gathered_;
   add_cells(all);
   return all;
 }

@@ -18,7 +18,7 @@ struct StatisticCopy {
   std::uint64_t hits_out_of_range = 0;
   std::optional<std::uint64_t> hits_missed{};
   std::chrono::nanoseconds created{0};  // since when it gathers, on the wall clock; 0: not known
-  Gathered gathered{ValueStatistic(ValueSettings{})};
+  TypeData gathered{ValueStatistic(ValueSettings{})};
 };
 
 }  // namespace tallyfs::statistics

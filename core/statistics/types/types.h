@@ -28,12 +28,12 @@ template <typename... S>
 OneTypeOf<typename TypeOf<S>::Type...> data_of(const std::variant<S...>&);
 
 // One alternative for each of Settings, in the same order.
-using Gathered = decltype(data_of(std::declval<Settings>()));
+using TypeData = decltype(data_of(std::declval<Settings>()));
 
 // Empty. The definition came out of apply().
-inline Gathered make_gathered(const Definition& definition, std::chrono::nanoseconds now) {
+inline TypeData make_type_data(const Definition& definition, std::chrono::nanoseconds now) {
   return std::visit(
-      [&]<typename S>(const S& settings) -> Gathered {
+      [&]<typename S>(const S& settings) -> TypeData {
         using Type = typename TypeOf<S>::Type;
         if constexpr (std::is_constructible_v<Type, const S&, const Definition&,
                                               std::chrono::nanoseconds>) {

@@ -37,7 +37,7 @@ void set_sizes(TracingInstance& instance, CpuSizes sizes) {
 }
 
 // cpu: nullopt means all.
-Result<void> write_size(const InstanceView& view, std::optional<std::uint32_t> cpu,
+Result<void> write_size(const InstanceAccess& view, std::optional<std::uint32_t> cpu,
                         std::string_view text, const CallContext& call) {
   const std::uint32_t cpus = view.state().options.cpus;
   while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);

@@ -81,13 +81,13 @@ Result<std::string> EventFile::render_hist(const CallContext& call, std::size_t 
   static const HistCopy kNothing;
   const HistCopy& copy = reading.value() ? reading.value()->copy : kNothing;
   // Checked before the copy is sorted.
-  if (copy.text_bytes_min() > bytes_max) return InstanceView::too_long();
+  if (copy.text_bytes_min() > bytes_max) return InstanceAccess::too_long();
   const SourceSymbols symbols = view_->state().symbols(call.cancel);
   if (kind_ == Kind::kHist)
-    return InstanceView::bounded(copy.render(symbols, bytes_max), bytes_max);
+    return InstanceAccess::bounded(copy.render(symbols, bytes_max), bytes_max);
   const HistCopy::Shown shown{.now = call.now,
                               .serial = reading.value() ? reading.value()->serial : 0};
-  return InstanceView::bounded(copy.render_json(symbols, shown, bytes_max), bytes_max);
+  return InstanceAccess::bounded(copy.render_json(symbols, shown, bytes_max), bytes_max);
 }
 
 std::optional<std::uint64_t> EventFile::news(Moment now) const {

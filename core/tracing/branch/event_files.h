@@ -1,6 +1,6 @@
 // The files of one event of an instance: events/SYSTEM/EVENT/.
 //
-// Thread-safe; see InstanceView. A file looks its event up by name each time. If the event is
+// Thread-safe; see InstanceAccess. A file looks its event up by name each time. If the event is
 // removed and defined again while the file is open, the file means the new event.
 #pragma once
 
@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/tracing/branch/instance_view.h"
+#include "core/tracing/branch/instance_access.h"
 
 namespace tallyfs::tracing {
 
@@ -44,7 +44,7 @@ class EventFile final : public File {
   std::optional<EventNumber> find(const EventSet& set) const {
     return set.events.find(path_->first, path_->second);
   }
-  // InstanceView::show() for this event; an event that was removed has an empty text.
+  // InstanceAccess::show() for this event; an event that was removed has an empty text.
   template <typename Copy, typename Text>
   Result<std::string> show(Moment now, std::size_t bytes_max, const Copy& copy,
                            const Text& text) const;

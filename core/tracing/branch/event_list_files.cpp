@@ -24,7 +24,7 @@ TextFile::Parts printk_formats(const SharedView& view) {
   TextFile::Parts parts = parts_of(view, Waits::kNo);
   parts.version = {};
   parts.render = [view](const CallContext& call, std::size_t bytes_max) {
-    return InstanceView::bounded(view->state().printk_formats(call.cancel), bytes_max);
+    return InstanceAccess::bounded(view->state().printk_formats(call.cancel), bytes_max);
   };
   return parts;
 }
@@ -48,12 +48,12 @@ TextFile::Parts saved_tgids(const SharedView& view) {
       const MutexLock lock(view->state().mutex);
       return view->state().saved_groups();
     }();
-    return InstanceView::bounded(groups_text(*groups), bytes_max);
+    return InstanceAccess::bounded(groups_text(*groups), bytes_max);
   };
   return parts;
 }
 
-Result<void> write_set_event(const InstanceView& view, std::string_view text,
+Result<void> write_set_event(const InstanceAccess& view, std::string_view text,
                              const CallContext& call) {
   std::vector<EventNumber> before;
   auto done = view.change(
@@ -145,7 +145,7 @@ std::string_view removed_by(std::string_view command) {
 
 using WriteCommand = Result<void> (SyntheticEvents::*)(std::string_view line);
 
-Result<void> write_synthetic(const InstanceView& view, WriteCommand write, std::string_view text,
+Result<void> write_synthetic(const InstanceAccess& view, WriteCommand write, std::string_view text,
                              const CallContext& call) {
   const std::string whole = joined_lines(text);
   std::string_view rest = whole;

@@ -69,7 +69,7 @@ std::shared_ptr<TextFile> file_of(TextFile::Parts parts) {
 }  // namespace
 
 InstanceDirectories::View InstanceDirectories::view_of(const SharedInstance& instance) const {
-  return std::make_shared<const InstanceView>(state_.shared_from_this(), instance);
+  return std::make_shared<const InstanceAccess>(state_.shared_from_this(), instance);
 }
 
 void InstanceDirectories::enter_top(NodeId directory, Moment now) {

@@ -12,7 +12,7 @@
 
 namespace tallyfs::tracing {
 
-class InstanceView;
+class InstanceAccess;
 
 class InstanceDirectories {
  public:
@@ -39,7 +39,7 @@ class InstanceDirectories {
   void fill_event(const SharedInstance& instance, const EventPath& path, Moment now);
 
  private:
-  using View = std::shared_ptr<const InstanceView>;
+  using View = std::shared_ptr<const InstanceAccess>;
 
   View view_of(const SharedInstance& instance) const;
   void enter_files(const SharedInstance& instance, Moment now);

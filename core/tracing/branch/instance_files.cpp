@@ -12,7 +12,7 @@ namespace {
 TextFile::Parts fixed(const SharedView& view, std::string_view text) {
   TextFile::Parts parts = parts_of(view, Waits::kNo);
   parts.render = [text](const CallContext&, std::size_t bytes_max) {
-    return InstanceView::bounded(std::string(text), bytes_max);
+    return InstanceAccess::bounded(std::string(text), bytes_max);
   };
   return parts;
 }

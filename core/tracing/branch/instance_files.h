@@ -7,7 +7,7 @@
 #include <string_view>
 #include <utility>
 
-#include "core/tracing/branch/instance_view.h"
+#include "core/tracing/branch/instance_access.h"
 
 namespace tallyfs::tracing {
 
@@ -52,7 +52,7 @@ enum class Waits { kNo, kYes };
 // A file without a text, and without writes.
 TextFile::Parts parts_of(const SharedView& view, Waits waits);
 
-// A file that shows text(copy(instance)): see InstanceView::show().
+// A file that shows text(copy(instance)): see InstanceAccess::show().
 template <typename Copy, typename Text>
 TextFile::Parts shown(const SharedView& view, Waits waits, Copy copy, Text text) {
   TextFile::Parts parts = parts_of(view, waits);

@@ -9,7 +9,7 @@ namespace {
 using Buffer = TraceStore::Buffer;
 
 // Each record goes to one reader only, of these files or of trace_pipe.
-void take_page(const InstanceView& view, Buffer buffer, std::uint32_t cpu, PageCopy& page,
+void take_page(const InstanceAccess& view, Buffer buffer, std::uint32_t cpu, PageCopy& page,
                Moment now) {
   Tracing::State& state = view.state();
   const MutexLock lock(state.mutex);

@@ -21,7 +21,7 @@ TextFile::Parts events_of(const SharedView& view) {
       const MutexLock lock(view->state().mutex);
       return view->state().probes.text(kTarget);
     }();
-    return InstanceView::bounded(text, bytes_max);
+    return InstanceAccess::bounded(text, bytes_max);
   };
   parts.write_line = [view](std::string_view lines, const CallContext& call) {
     return ProbeWrites(view->state(), call, kTarget).write(lines);
@@ -44,7 +44,7 @@ TextFile::Parts profile_of(const SharedView& view) {
       const MutexLock lock(view->state().mutex);
       return view->state().probes.copy();
     }();
-    return InstanceView::bounded(probe_profile(probes, hits.value(), kTarget), bytes_max);
+    return InstanceAccess::bounded(probe_profile(probes, hits.value(), kTarget), bytes_max);
   };
   return parts;
 }
@@ -58,7 +58,7 @@ TextFile::Parts probes_json_file(const SharedView& view) {
       const MutexLock lock(view->state().mutex);
       return view->state().probes.copy();
     }();
-    return InstanceView::bounded(probes_json(probes, hits, call.now, bytes_max), bytes_max);
+    return InstanceAccess::bounded(probes_json(probes, hits, call.now, bytes_max), bytes_max);
   };
   return parts;
 }
@@ -96,7 +96,7 @@ TextFile::Parts with_probes(const SharedView& view, TextFile::Parts synthetic) {
       const MutexLock lock(view->state().mutex);
       text.value() += view->state().probes.text(std::nullopt);
     }
-    return InstanceView::bounded(std::move(text.value()), bytes_max);
+    return InstanceAccess::bounded(std::move(text.value()), bytes_max);
   };
   parts.write_line = [view, others = synthetic.write_line](std::string_view text,
                                                            const CallContext& call) {

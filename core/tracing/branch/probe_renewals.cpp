@@ -148,15 +148,15 @@ void ProbeWrites::count_change(const Version& made) {
   if (!fed.empty()) state_.count_lost(fed, 1, call_.now);
 }
 
-SourceOrders ProbeWrites::orders() {
+SourceRequests ProbeWrites::orders() {
   EventSource& source = state_.options.probes->events();
-  SourceOrders orders;
+  SourceRequests orders;
   if (state_.routes.is_asked(source)) orders.sources = {&source};
   return orders;
 }
 
 void ProbeWrites::bring_back(const Path& path, const Version& before, const Version& made) {
-  SourceOrders asked;
+  SourceRequests asked;
   {
     const MutexLock lock(state_.mutex);
     (void)enter(path, before, made.serial);
@@ -181,7 +181,7 @@ Result<void> ProbeWrites::renew_one(std::string_view line, const Path& path) {
   auto done = remake(path, before, made);
   // Hits until now are fed before the old event has no route any more.
   if (done) state_.refresh(call_);
-  SourceOrders asked;
+  SourceRequests asked;
   bool is_entered = false;
   {
     const MutexLock lock(state_.mutex);

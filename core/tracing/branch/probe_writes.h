@@ -77,7 +77,7 @@ class ProbeWrites {
       EXCLUDES(state_.mutex);
   void count_change(const Version& made) REQUIRES(state_.mutex);
   // What the source is to be asked anew.
-  SourceOrders orders() REQUIRES(state_.mutex);
+  SourceRequests orders() REQUIRES(state_.mutex);
   // A probe that waits for the source from now on. is_new: it is none yet.
   Result<ProbePlace> begin(std::string_view line, const ProbeLine& parsed, const std::string& text,
                            bool& is_new) REQUIRES(state_.mutex);

@@ -323,7 +323,7 @@ Result<void> SavedTracing::load_trigger(ByteReader& in, Moment now) {
   const std::string_view name = in.get_text();
   const SavedTrigger saved = SavedTrigger::load(in);
   if (!in.ok() || in.left() != 0) return not_saved_here();
-  SourceOrders orders;
+  SourceRequests orders;
   {
     const MutexLock lock(state_.mutex);
     const SharedInstance instance = state_.instances.top_or(name);
@@ -363,7 +363,7 @@ Result<void> SavedTracing::load_settings(ByteReader& in, Moment now) {
   const bool soft = in.get_flag();
   const std::string_view filter = in.get_text();
   if (!in.ok() || in.left() != 0) return not_saved_here();
-  SourceOrders orders;
+  SourceRequests orders;
   {
     const MutexLock lock(state_.mutex);
     const SharedInstance instance = state_.instances.top_or(place.instance);

@@ -22,7 +22,7 @@ constexpr std::size_t kRawMarkerBytesMax = PageWriter::kRecordBytesMax - 8;
 // The bytes that trace_pipe takes out at a time.
 constexpr std::size_t kTakenBytes = 4096;
 
-using Copier = Result<InstanceView::CopiedTrace> (InstanceView::*)(Moment now) const;
+using Copier = Result<InstanceAccess::CopiedTrace> (InstanceAccess::*)(Moment now) const;
 
 std::uint64_t monotonic_ns(Moment now) { return static_cast<std::uint64_t>(now.monotonic.count()); }
 
@@ -39,26 +39,26 @@ std::string left_out_line(std::uint64_t left_out) {
 }
 
 // The lines at the top of a trace that lacks records.
-std::string missing_in(const InstanceView& view) {
+std::string missing_in(const InstanceAccess& view) {
   const MutexLock lock(view.state().mutex);
   return lost_line(view.instance().lost) + left_out_line(view.instance().set.trace.left_out());
 }
 
 // How the records are shown: of all CPUs, or of this one.
-TraceBuffer::View shown_of(const InstanceView& view, std::optional<std::uint32_t> only_cpu) {
+TraceBuffer::View shown_of(const InstanceAccess& view, std::optional<std::uint32_t> only_cpu) {
   TraceBuffer::View shown = view.view_by_options();
   shown.only_cpu = only_cpu;
   return shown;
 }
 
-Result<std::string> render_records(const InstanceView& view, Copier copy, const CallContext& call,
+Result<std::string> render_records(const InstanceAccess& view, Copier copy, const CallContext& call,
                                    std::optional<std::uint32_t> only_cpu) {
   const auto copied = (view.*copy)(call.now);
   if (!copied) return copied.error();
   return copied.value().copy.render(view.state().symbols(call.cancel), shown_of(view, only_cpu));
 }
 
-Result<std::string> render_trace(const InstanceView& view, Copier copy, const CallContext& call,
+Result<std::string> render_trace(const InstanceAccess& view, Copier copy, const CallContext& call,
                                  std::size_t bytes_max) {
   auto rendered = render_records(view, copy, call, std::nullopt);
   if (!rendered) return rendered;
@@ -67,7 +67,7 @@ Result<std::string> render_trace(const InstanceView& view, Copier copy, const Ca
   // Behind the two lines that every trace begins with.
   constexpr std::string_view kHead = "# tracer: nop\n#\n";
   if (!missing.empty() && text.starts_with(kHead)) text.insert(kHead.size(), missing);
-  return InstanceView::bounded(std::move(text), bytes_max);
+  return InstanceAccess::bounded(std::move(text), bytes_max);
 }
 
 // For files that are cleared by an open with O_TRUNC.
@@ -110,7 +110,7 @@ Result<std::shared_ptr<const void>> hold_and_pause(const SharedView& view, File:
 TextFile::Parts trace(const SharedView& view) {
   TextFile::Parts parts = parts_of(view, Waits::kYes);
   parts.render = [view](const CallContext& call, std::size_t bytes_max) {
-    return render_trace(*view, &InstanceView::copy_trace, call, bytes_max);
+    return render_trace(*view, &InstanceAccess::copy_trace, call, bytes_max);
   };
   parts.hold = [view](File::Access access, Moment now) {
     return hold_and_pause(view, access, now);
@@ -122,7 +122,7 @@ TextFile::Parts trace(const SharedView& view) {
   return parts;
 }
 
-Result<void> write_snapshot(const InstanceView& view, std::string_view text,
+Result<void> write_snapshot(const InstanceAccess& view, std::string_view text,
                             const CallContext& call) {
   const auto number = parse_unsigned(trimmed(text));
   if (!number) {
@@ -143,7 +143,7 @@ Result<void> write_snapshot(const InstanceView& view, std::string_view text,
 TextFile::Parts snapshot(const SharedView& view) {
   TextFile::Parts parts = parts_of(view, Waits::kYes);
   parts.render = [view](const CallContext& call, std::size_t bytes_max) {
-    return render_trace(*view, &InstanceView::copy_snapshot, call, bytes_max);
+    return render_trace(*view, &InstanceAccess::copy_snapshot, call, bytes_max);
   };
   parts.write_line = [view](std::string_view text, const CallContext& call) {
     return write_snapshot(*view, text, call);
@@ -157,7 +157,7 @@ bool has_records(const TracingInstance& instance, std::optional<std::uint32_t> o
 }
 
 // Each record goes to one reader only, the first that reads it.
-std::string take_trace(const InstanceView& view, const CallContext& call,
+std::string take_trace(const InstanceAccess& view, const CallContext& call,
                        std::optional<std::uint32_t> only_cpu) {
   std::optional<TraceCopy> taken;
   {
@@ -292,8 +292,8 @@ TextFile::Parts saved_cmdlines(const SharedView& view) {
       const TracingInstance& instance = view->instance();
       return std::pair(instance.set.trace.taken_names(), instance.cmdlines_max);
     }();
-    return InstanceView::bounded(copied.value().copy.render_saved_cmdlines(taken, names_max),
-                                 bytes_max);
+    return InstanceAccess::bounded(copied.value().copy.render_saved_cmdlines(taken, names_max),
+                                   bytes_max);
   };
   return parts;
 }
@@ -302,13 +302,13 @@ auto render_of_cpu(const SharedView& view, Copier copy, std::uint32_t cpu) {
   return [view, copy, cpu](const CallContext& call, std::size_t bytes_max) -> Result<std::string> {
     auto text = render_records(*view, copy, call, cpu);
     if (!text) return text;
-    return InstanceView::bounded(std::move(text.value()), bytes_max);
+    return InstanceAccess::bounded(std::move(text.value()), bytes_max);
   };
 }
 
 TextFile::Parts cpu_trace(const SharedView& view, std::uint32_t cpu) {
   TextFile::Parts parts = parts_of(view, Waits::kYes);
-  parts.render = render_of_cpu(view, &InstanceView::copy_trace, cpu);
+  parts.render = render_of_cpu(view, &InstanceAccess::copy_trace, cpu);
   parts.hold = [view](File::Access access, Moment now) {
     return hold_and_pause(view, access, now);
   };
@@ -327,7 +327,7 @@ TextFile::Parts cpu_trace_pipe(const SharedView& view, std::uint32_t cpu) {
 
 TextFile::Parts cpu_snapshot(const SharedView& view, std::uint32_t cpu) {
   TextFile::Parts parts = parts_of(view, Waits::kYes);
-  parts.render = render_of_cpu(view, &InstanceView::copy_snapshot, cpu);
+  parts.render = render_of_cpu(view, &InstanceAccess::copy_snapshot, cpu);
   parts.write_line = [view, cpu](std::string_view text, const CallContext& call) -> Result<void> {
     const auto number = parse_unsigned(trimmed(text));
     if (!number) return invalid_write("a number is wanted: 2 clears the records of this CPU");

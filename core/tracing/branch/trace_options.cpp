@@ -78,7 +78,7 @@ std::string values_text(const Values& values) {
   return text;
 }
 
-Result<void> set(const InstanceView& view, const TraceOption& option, bool on,
+Result<void> set(const InstanceAccess& view, const TraceOption& option, bool on,
                  const CallContext& call) {
   bool before = false;
   return view.change(

@@ -6,12 +6,12 @@ namespace tallyfs::tracing {
 namespace {
 
 // The orders for a source when an event that it already offers is asked for.
-SourceOrders orders_of(const EventRoutes& routes, EventSource& source) {
-  return routes.is_asked(source) ? SourceOrders{.sources = {&source}} : SourceOrders{};
+SourceRequests orders_of(const EventRoutes& routes, EventSource& source) {
+  return routes.is_asked(source) ? SourceRequests{.sources = {&source}} : SourceRequests{};
 }
 
 // The orders are given, and taken_over are told, when the lock is released.
-Result<SourceOrders> take(Tracing::State& state, EventSource& source, const EventOffer& offer,
+Result<SourceRequests> take(Tracing::State& state, EventSource& source, const EventOffer& offer,
                           Moment now, std::vector<TakenOver>& taken_over) REQUIRES(state.mutex) {
   const auto taken = state.offers.take(source, offer, now, taken_over);
   if (!taken) return taken.error();
@@ -34,7 +34,7 @@ Tracing::Tracing(Tree& tree, NodeId directory, Ledger& ledger, const Options& op
 Tracing::~Tracing() = default;
 
 Result<void> Tracing::offer(EventSource& source, const EventOffer& offer, Moment now) {
-  SourceOrders orders;
+  SourceRequests orders;
   std::vector<TakenOver> taken_over;
   {
     const MutexLock lock(state_->mutex);
@@ -51,7 +51,7 @@ Result<void> Tracing::offer(EventSource& source, const EventOffer& offer, Moment
 void Tracing::probe_made(const ProbePlace& place, const MadeProbe& made, Moment now) {
   if (!state_->options.probes) return;
   EventSource& source = state_->options.probes->events();
-  Result<SourceOrders> taken = SourceOrders{};
+  Result<SourceRequests> taken = SourceRequests{};
   std::vector<TakenOver> taken_over;
   {
     const MutexLock lock(state_->mutex);
@@ -74,7 +74,7 @@ void Tracing::probe_made(const ProbePlace& place, const MadeProbe& made, Moment 
 
 std::size_t Tracing::offer(EventSource& source, std::span<const EventOffer> offers, Moment now) {
   std::size_t taken = 0;
-  SourceOrders orders;
+  SourceRequests orders;
   std::vector<TakenOver> taken_over;
   {
     const MutexLock lock(state_->mutex);
@@ -92,7 +92,7 @@ std::size_t Tracing::offer(EventSource& source, std::span<const EventOffer> offe
 void Tracing::withdraw(EventSource& source, Moment now) {
   const MutexLock lock(state_->mutex);
   state_->offers.withdraw(source);
-  state_->order.release(RecordOrder::kReleaseAll, now);
+  state_->order.release(RecordSequencer::kReleaseAll, now);
   state_->routes.remove(source);
   state_->routes.note_asked();
   state_->directories.update_all(now);
@@ -145,7 +145,7 @@ EventIds::Id Tracing::hold_id(std::string_view system, std::string_view name, st
 
 void Tracing::feed_pending(Moment now) {
   const MutexLock lock(state_->mutex);
-  state_->order.release(RecordOrder::kReleaseAll, now);
+  state_->order.release(RecordSequencer::kReleaseAll, now);
 }
 
 std::vector<WantedEvent> Tracing::wanted(EventSource& source) const {
@@ -172,7 +172,7 @@ void Tracing::lost(EventSource& source, std::uint64_t records, Moment now) {
 
 bool Tracing::broke_off(EventSource& source, Moment now) {
   const MutexLock lock(state_->mutex);
-  state_->order.release(RecordOrder::kReleaseAll, now);
+  state_->order.release(RecordSequencer::kReleaseAll, now);
   const auto asking = state_->routes.fed_by(source);
   if (asking.empty()) return false;
   const auto time_ns = static_cast<std::uint64_t>(now.monotonic.count());

@@ -55,7 +55,7 @@ Result<void> Tracing::State::change_only(TracingInstance& instance, const CallCo
   refresh(call);
   if (call.cancel.is_cancelled())
     return Error{ErrorCode::kInterrupted, "interrupted, nothing is set"};
-  SourceOrders orders;
+  SourceRequests orders;
   Result<void> done;
   {
     const MutexLock lock(mutex);
@@ -80,7 +80,7 @@ Result<void> Tracing::State::change_only(TracingInstance& instance, const CallCo
 }
 
 void Tracing::State::revert(TracingInstance& instance, const Undo& undo, Moment now) {
-  SourceOrders orders;
+  SourceRequests orders;
   {
     const MutexLock lock(mutex);
     if (instance.removed) return;
@@ -92,14 +92,14 @@ void Tracing::State::revert(TracingInstance& instance, const Undo& undo, Moment 
   (void)give(orders, no_wait());
 }
 
-SourceOrders Tracing::State::enter_demands(TracingInstance& instance, Moment now) {
-  SourceOrders orders;
+SourceRequests Tracing::State::enter_demands(TracingInstance& instance, Moment now) {
+  SourceRequests orders;
   orders.enter(instance, offers, routes);
-  if (!routes.is_late_asked()) order.release(RecordOrder::kReleaseAll, now);
+  if (!routes.is_late_asked()) order.release(RecordSequencer::kReleaseAll, now);
   return orders;
 }
 
-Result<void> Tracing::State::give(const SourceOrders& orders, const CancellationToken& cancel) {
+Result<void> Tracing::State::give(const SourceRequests& orders, const CancellationToken& cancel) {
   Result<void> all;
   for (EventSource* const source : orders.sources) {
     auto done = source->want([this, source] { return wanted(*source); }, cancel);
@@ -113,7 +113,7 @@ Result<void> Tracing::State::give(const SourceOrders& orders, const Cancellation
 
 // The demand counts from the moment at which the event is offered, and want() waits until the
 // source has heard of it. The source may be away for longer than a single order waits.
-Result<void> Tracing::State::wait_for_expected(const SourceOrders& orders,
+Result<void> Tracing::State::wait_for_expected(const SourceRequests& orders,
                                                const CancellationToken& cancel) {
   if (orders.expected.empty()) return {};
   EventSource* const from = orders.expected_from;
@@ -204,7 +204,7 @@ Result<void> Tracing::State::make_instance(std::string_view name, Moment now) {
 }
 
 Result<void> Tracing::State::remove_instance(std::string_view name, Moment now) {
-  SourceOrders orders;
+  SourceRequests orders;
   SharedInstance removed;  // freed after the lock is released, unless a file is open
   {
     const MutexLock lock(mutex);
@@ -221,7 +221,7 @@ Result<void> Tracing::State::remove_instance(std::string_view name, Moment now) 
     instances.erase(removed);
     // Records that were pending because only this instance asked for a late source need not wait.
     routes.note_asked();
-    if (!routes.is_late_asked()) order.release(RecordOrder::kReleaseAll, now);
+    if (!routes.is_late_asked()) order.release(RecordSequencer::kReleaseAll, now);
   }
   (void)give(orders, {});
   sweep(now);

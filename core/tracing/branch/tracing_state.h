@@ -19,8 +19,8 @@
 #include "core/tracing/branch/instances.h"
 #include "core/tracing/branch/probes.h"
 #include "core/tracing/branch/readings.h"
-#include "core/tracing/branch/record_order.h"
-#include "core/tracing/branch/source_orders.h"
+#include "core/tracing/branch/record_sequencer.h"
+#include "core/tracing/branch/source_requests.h"
 #include "core/tracing/branch/source_symbols.h"
 #include "core/tracing/branch/task_groups.h"
 #include "core/tracing/branch/tracing.h"
@@ -65,7 +65,7 @@ struct Tracing::State : public std::enable_shared_from_this<Tracing::State> {
   // instances as well while records of the instance may be pending for it.
   void refresh(const CallContext& call, const TracingInstance* only = nullptr) EXCLUDES(mutex);
   // Asks the sources for the events that are wanted of them now.
-  Result<void> give(const SourceOrders& orders, const CancellationToken& cancel) EXCLUDES(mutex);
+  Result<void> give(const SourceRequests& orders, const CancellationToken& cancel) EXCLUDES(mutex);
   std::vector<WantedEvent> wanted(EventSource& source) EXCLUDES(mutex);
   SourceSymbols symbols(const CancellationToken& cancel) EXCLUDES(mutex);
   // The text of the file of that name.
@@ -77,7 +77,7 @@ struct Tracing::State : public std::enable_shared_from_this<Tracing::State> {
   Moment now() const { return options.clock ? options.clock->now() : SystemClock().now(); }
 
   // Called by the operations above, and by Tracing's operations.
-  SourceOrders enter_demands(TracingInstance& instance, Moment now) REQUIRES(mutex);
+  SourceRequests enter_demands(TracingInstance& instance, Moment now) REQUIRES(mutex);
   // Returns whether look_up_groups() is due.
   bool note_groups(std::span<const EventRecord> records, Moment now) REQUIRES(mutex);
   // Empty while no instance records them.
@@ -94,7 +94,7 @@ struct Tracing::State : public std::enable_shared_from_this<Tracing::State> {
   EventRoutes routes GUARDED_BY(mutex);
   Probes probes GUARDED_BY(mutex);
   EventOffers offers GUARDED_BY(mutex);
-  RecordOrder order GUARDED_BY(mutex);
+  RecordSequencer order GUARDED_BY(mutex);
   TaskGroups groups GUARDED_BY(mutex);
   InstanceDirectories directories GUARDED_BY(mutex);
   bool has_ended_waits GUARDED_BY(mutex) = false;
@@ -102,7 +102,7 @@ struct Tracing::State : public std::enable_shared_from_this<Tracing::State> {
  private:
   // Waits until the expected events of the orders are delivered. kNoDevice: they are not, nothing
   // is expected any more, or the waits have ended; kInterrupted.
-  Result<void> wait_for_expected(const SourceOrders& orders, const CancellationToken& cancel)
+  Result<void> wait_for_expected(const SourceRequests& orders, const CancellationToken& cancel)
       EXCLUDES(mutex);
   std::vector<EventSource*> all_sources() EXCLUDES(mutex);
   // Whether any instance does. If none does, those that are known are forgotten.

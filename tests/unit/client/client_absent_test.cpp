@@ -3,7 +3,7 @@
 #include <numeric>
 #include <thread>
 
-#include "client_stand.h"
+#include "client_fixture.h"
 
 namespace tallyfs {
 namespace {

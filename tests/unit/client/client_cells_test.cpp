@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "client_stand.h"
+#include "client_fixture.h"
 #include "core/lane/cell_writer.h"
 #include "core/model/shape.h"
 

@@ -1,5 +1,5 @@
 // What the Client does with what is removed, released and made anew.
-#include "client_stand.h"
+#include "client_fixture.h"
 
 namespace tallyfs {
 namespace {

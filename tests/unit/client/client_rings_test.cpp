@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <thread>
 
-#include "client_stand.h"
+#include "client_fixture.h"
 
 namespace tallyfs {
 namespace {

@@ -1,7 +1,7 @@
 // The Client with a daemon that is there, and calls that it refuses.
 #include <numeric>
 
-#include "client_stand.h"
+#include "client_fixture.h"
 
 namespace tallyfs {
 namespace {

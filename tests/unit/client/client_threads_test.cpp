@@ -4,7 +4,7 @@
 #include <numeric>
 #include <thread>
 
-#include "client_stand.h"
+#include "client_fixture.h"
 
 namespace tallyfs {
 namespace {

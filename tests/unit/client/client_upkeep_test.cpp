@@ -2,7 +2,7 @@
 #include <atomic>
 #include <thread>
 
-#include "client_stand.h"
+#include "client_fixture.h"
 
 namespace tallyfs {
 namespace {

@@ -1,5 +1,5 @@
 // The Client with views of its statistics.
-#include "client_stand.h"
+#include "client_fixture.h"
 
 namespace tallyfs {
 namespace {

@@ -3,12 +3,12 @@
 #include <map>
 #include <thread>
 
-#include "packer_stand.h"
+#include "packer_fixture.h"
 
 namespace tallyfs {
 namespace {
 
-class MixTest : public PackerStand {
+class MixTest : public PackerFixture {
  protected:
   // Of `statistics` statistics, with runs, and Y other than 1 now and then.
   void fill(Random& random, std::uint64_t statistics) {

@@ -4,12 +4,12 @@
 
 #include <array>
 
-#include "packer_stand.h"
+#include "packer_fixture.h"
 
 namespace tallyfs {
 namespace {
 
-class PackerTest : public PackerStand {};
+class PackerTest : public PackerFixture {};
 
 TEST_F(PackerTest, OfNothingMakesNothing) {
   const Packed packed = pack();

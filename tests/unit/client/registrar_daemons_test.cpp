@@ -1,5 +1,5 @@
 // Daemons that go and come, and those that no longer know what they were told.
-#include "registrar_stand.h"
+#include "registrar_fixture.h"
 
 namespace tallyfs {
 namespace {

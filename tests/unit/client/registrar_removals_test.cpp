@@ -1,5 +1,5 @@
 // What is removed, with a daemon and without.
-#include "registrar_stand.h"
+#include "registrar_fixture.h"
 
 namespace tallyfs {
 namespace {

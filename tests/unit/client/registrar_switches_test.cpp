@@ -1,5 +1,5 @@
 // Whether a statistic is on, as the daemon's page and the feeder say.
-#include "registrar_stand.h"
+#include "registrar_fixture.h"
 
 namespace tallyfs {
 namespace {

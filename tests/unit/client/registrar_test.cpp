@@ -1,5 +1,5 @@
 // What the Registrar has the daemon make, and how it is defined.
-#include "registrar_stand.h"
+#include "registrar_fixture.h"
 
 namespace tallyfs {
 namespace {

@@ -1,5 +1,5 @@
 // Requests that are refused, and answers that do not come.
-#include "registrar_stand.h"
+#include "registrar_fixture.h"
 
 namespace tallyfs {
 namespace {

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "thread_buffer_stand.h"
+#include "thread_buffer_fixture.h"
 
 namespace tallyfs {
 namespace {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "feeders/client/thread_buffer.h"
-#include "thread_buffer_stand.h"
+#include "thread_buffer_fixture.h"
 
 namespace tallyfs {
 namespace {

@@ -20,7 +20,7 @@
 #include "fs/open_file_saved.h"
 #include "tests/unit/golden_state.h"
 #include "tests/unit/held_descriptors.h"
-#include "tests/unit/intake/lanes_stand.h"
+#include "tests/unit/intake/lanes_fixture.h"
 #include "tests/unit/intake/ring_feeder.h"
 
 namespace tallyfs {
@@ -81,8 +81,8 @@ TEST(HandedGoldenTest, ProcessesWhoseEndIsAwaited) {
 
 // Both have a statistic and a feeder with one ring, of which one record was taken.
 TEST(HandedGoldenTest, LanesAndTheirRings) {
-  LanesStand before("type=list entries_max=9 base=16");
-  RingFeeder feeder(*before.lanes_, LanesStand::sender());
+  LanesFixture before("type=list entries_max=9 base=16");
+  RingFeeder feeder(*before.lanes_, LanesFixture::sender());
   ASSERT_TRUE(feeder.bind(*before.lanes_, before.number_));
   ASSERT_TRUE(feeder.put(3));
   before.lanes_->note_heads();
@@ -91,7 +91,7 @@ TEST(HandedGoldenTest, LanesAndTheirRings) {
   HeldDescriptors held;
   HandedDescriptors sent(&held);
   const SavedObjects kept = golden::kept_as("lanes.2.hex", left_by(*before.lanes_, sent));
-  LanesStand next("type=list entries_max=9 base=16");
+  LanesFixture next("type=list entries_max=9 base=16");
   HandedDescriptors received(nullptr, held.received());
   for (std::size_t i = 0; i < kept.size(); ++i) {
     const auto loaded = next.lanes_->load(kept.at(i), kGoesOn, received);
@@ -162,10 +162,10 @@ TEST(HandedGoldenTest, DirectoriesThatTheKernelKnows) {
 }
 
 // One that a person reads, and into which half a line was written.
-std::shared_ptr<OpenFile> golden_open_file(const GoldenTree& stand) {
+std::shared_ptr<OpenFile> golden_open_file(const GoldenTree& fixture) {
   auto open = std::make_shared<OpenFile>();
-  open->node = stand.tree.info(stand.definition).value();
-  open->file = HandleFile(stand.file);
+  open->node = fixture.tree.info(fixture.definition).value();
+  open->file = HandleFile(fixture.file);
   open->uid = 1000;
   open->readable = open->append = true;
   open->text = "as it was\n";
@@ -179,9 +179,9 @@ std::shared_ptr<OpenFile> golden_open_file(const GoldenTree& stand) {
 }
 
 TEST(HandedGoldenTest, OpenFilesAndTheirNumbers) {
-  GoldenTree stand(golden_moment(1), Tree::kFirst);
-  stand.fill(golden_moment(2));
-  const auto open = golden_open_file(stand);
+  GoldenTree fixture(golden_moment(1), Tree::kFirst);
+  fixture.fill(golden_moment(2));
+  const auto open = golden_open_file(fixture);
   Handles before({});
   const std::uint64_t closed = before.add(open).value();
   const std::uint64_t number = before.add(open).value();
@@ -193,7 +193,7 @@ TEST(HandedGoldenTest, OpenFilesAndTheirNumbers) {
   left.put(saved_object(SavedKind::kHandles, 1, "handles", contents_of(before)));
   left.put(saved_object(SavedKind::kOpenFile, 1, std::to_string(number), file));
   const SavedObjects kept = golden::kept_as("open_files.1.hex", left);
-  const auto loaded = load_open_file(kept.at(1).bytes, stand.tree, golden_moment(9));
+  const auto loaded = load_open_file(kept.at(1).bytes, fixture.tree, golden_moment(9));
   ASSERT_TRUE(loaded) << loaded.error().reason;
   EXPECT_EQ(loaded.value().handle, number);
   OpenFile& next = *loaded.value().open;
@@ -209,7 +209,7 @@ TEST(HandedGoldenTest, OpenFilesAndTheirNumbers) {
   const MutexLock lock(next.writing);
   EXPECT_EQ(next.begun, "a command\\\n");
   ASSERT_TRUE(next.transaction.write("pe=list\n", {.offset = 9}, sink));
-  EXPECT_EQ(stand.file->lines, std::vector<std::string>{"name=a type=list"});
+  EXPECT_EQ(fixture.file->lines, std::vector<std::string>{"name=a type=list"});
 }
 
 }  // namespace

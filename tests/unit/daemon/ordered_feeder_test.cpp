@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-#include "tests/unit/daemon/ordered_feeder_stand.h"
+#include "tests/unit/daemon/ordered_feeder_fixture.h"
 
 namespace tallyfs {
 namespace {

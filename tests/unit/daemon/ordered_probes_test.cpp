@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "tests/unit/daemon/ordered_feeder_stand.h"
+#include "tests/unit/daemon/ordered_feeder_fixture.h"
 
 namespace tallyfs {
 namespace {

@@ -4,12 +4,12 @@
 
 #include <vector>
 
-#include "tests/unit/fs/line_stand.h"
+#include "tests/unit/fs/line_fixture.h"
 
 namespace tallyfs {
 namespace {
 
-class LineAssemblerTest : public LineStand {
+class LineAssemblerTest : public LineFixture {
  protected:
   Result<void> write(std::string_view text) { return assembler_.write(text, sink_); }
   Result<void> finish() { return assembler_.finish(sink_); }

@@ -6,12 +6,12 @@
 #include <vector>
 
 #include "fs/protocol.h"
-#include "tests/unit/fs/line_stand.h"
+#include "tests/unit/fs/line_fixture.h"
 
 namespace tallyfs {
 namespace {
 
-class WriteTransactionTest : public LineStand {
+class WriteTransactionTest : public LineFixture {
  protected:
   Result<void> write(std::string_view text, std::uint64_t offset, bool append = false) {
     return transaction_.write(text, {offset, append}, sink_);

@@ -1,5 +1,5 @@
 // Which branch gets a line or message.
-#include "tests/unit/intake/intake_stand.h"
+#include "tests/unit/intake/intake_fixture.h"
 
 namespace tallyfs {
 namespace {

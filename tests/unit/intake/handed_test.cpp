@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/unit/intake/intake_stand.h"
+#include "tests/unit/intake/intake_fixture.h"
 #include "tests/unit/saved_objects.h"
 
 namespace tallyfs {

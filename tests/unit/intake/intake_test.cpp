@@ -14,7 +14,7 @@
 #include <thread>
 
 #include "feeders/intake/queue_length.h"
-#include "tests/unit/intake/intake_stand.h"
+#include "tests/unit/intake/intake_fixture.h"
 
 namespace tallyfs {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "lanes_stand.h"
+#include "lanes_fixture.h"
 
 namespace tallyfs {
 namespace {
@@ -41,29 +41,29 @@ class FullSink final : public ObjectSink {
 
 class LanesEndedTest : public testing::Test {
  protected:
-  LanesEndedTest() { stand_.lanes_->keep_with(keeper_); }
+  LanesEndedTest() { fixture_.lanes_->keep_with(keeper_); }
   // With a binding.
   void make_lane(pid_t process, std::uint32_t bytes) {
     const Sender sender{0, process};
-    const auto made = stand_.lanes_->make(sender, bytes, stand_.clock_.now());
+    const auto made = fixture_.lanes_->make(sender, bytes, fixture_.clock_.now());
     ASSERT_TRUE(made) << made.error().reason;
     void* const mapped = map_lane(made.value().file->fd(), bytes);
     ASSERT_NE(mapped, MAP_FAILED);
     ::munmap(mapped, bytes);
-    ASSERT_TRUE(stand_.lanes_->bind(sender, {.sequence = 1,
-                                             .id = kIdOfS,
-                                             .lane = made.value().number,
-                                             .number = stand_.number_}));
+    ASSERT_TRUE(fixture_.lanes_->bind(
+        sender,
+        {.sequence = 1, .id = kIdOfS, .lane = made.value().number, .number = fixture_.number_}));
   }
   void end(pid_t process) {
-    EXPECT_TRUE(stand_.lanes_->process_ended(process, stand_.clock_.now(), std::chrono::hours(1)));
+    EXPECT_TRUE(
+        fixture_.lanes_->process_ended(process, fixture_.clock_.now(), std::chrono::hours(1)));
   }
   std::size_t held() {
     keeper_.descriptors_.flush();
     return keeper_.held_.size();
   }
 
-  LanesStand stand_{"type=range"};
+  LanesFixture fixture_{"type=range"};
   Keeper keeper_;
 };
 
@@ -78,8 +78,8 @@ TEST_F(LanesEndedTest, FilesStayUntilTheyAreSavedUpToABound) {
   EXPECT_EQ(keeper_.put_, std::vector<std::string>{"1/0"});
   FullSink sink;
   sink.is_full_ = false;
-  stand_.lanes_->begin_save();
-  stand_.lanes_->end_save(sink, keeper_.descriptors_);
+  fixture_.lanes_->begin_save();
+  fixture_.lanes_->end_save(sink, keeper_.descriptors_);
   EXPECT_EQ(held(), 0u);
   make_lane(kNextFeeder, kLaneBytesMin);
   end(kNextFeeder);
@@ -90,16 +90,16 @@ TEST_F(LanesEndedTest, AFileStaysWhereTheListWithoutItCannotBeWritten) {
   make_lane(kFeeder, kLaneBytesMin);
   end(kFeeder);
   FullSink sink;
-  stand_.lanes_->begin_save();
-  stand_.lanes_->end_save(sink, keeper_.descriptors_);
+  fixture_.lanes_->begin_save();
+  fixture_.lanes_->end_save(sink, keeper_.descriptors_);
   const std::size_t size = sink.size_;
   EXPECT_EQ(sink.label_, "lanes");
   EXPECT_EQ(held(), 1u);
-  stand_.lanes_->hand_on(sink, keeper_.descriptors_);
+  fixture_.lanes_->hand_on(sink, keeper_.descriptors_);
   EXPECT_GT(sink.size_, size) << "it is not left out";
   sink.is_full_ = false;
-  stand_.lanes_->begin_save();
-  stand_.lanes_->end_save(sink, keeper_.descriptors_);
+  fixture_.lanes_->begin_save();
+  fixture_.lanes_->end_save(sink, keeper_.descriptors_);
   EXPECT_EQ(held(), 0u);
 }
 

@@ -13,7 +13,7 @@
 #include "feeders/client/cell_file.h"
 #include "feeders/client/fed_statistic.h"
 #include "feeders/client/thread_cells.h"
-#include "lanes_stand.h"
+#include "lanes_fixture.h"
 
 namespace tallyfs {
 namespace {
@@ -25,15 +25,16 @@ constexpr std::uint64_t kCalls = 200;
 // A process with web/s in a lane, and threads that add to it until it ends.
 class CountingProcess {
  public:
-  explicit CountingProcess(LanesStand& stand) : stand_(stand) {
-    const auto made = stand.lanes_->make(LanesStand::sender(), kLaneBytesMin, stand.clock_.now());
-    stand.lane_ = made.value().number;
+  explicit CountingProcess(LanesFixture& fixture) : fixture_(fixture) {
+    const auto made =
+        fixture.lanes_->make(LanesFixture::sender(), kLaneBytesMin, fixture.clock_.now());
+    fixture.lane_ = made.value().number;
     const Fd file(::dup(made.value().file->fd()));
-    EXPECT_TRUE(files_.adopt(file, {.number = stand.lane_, .epoch = 1}));
-    EXPECT_TRUE(stand.bind());
+    EXPECT_TRUE(files_.adopt(file, {.number = fixture.lane_, .epoch = 1}));
+    EXPECT_TRUE(fixture.bind());
     statistic_.id = kIdOfS;
-    statistic_.number = stand.number_;
-    statistic_.shape = &stand.shapes_[stand.slot()];
+    statistic_.number = fixture.number_;
+    statistic_.shape = &fixture.shapes_[fixture.slot()];
     for (std::size_t i = 0; i < kThreads; ++i) threads_.emplace_back([this] { count(); });
   }
   ~CountingProcess() { end(); }
@@ -71,7 +72,7 @@ class CountingProcess {
       if (turns % 64 == 0) std::this_thread::yield();
       const std::size_t x = x_;
       const std::uint32_t way =
-          stand_.switches_[stand_.slot()].on.load(std::memory_order_relaxed);
+          fixture_.switches_[fixture_.slot()].on.load(std::memory_order_relaxed);
       LaneCell* cell = nullptr;
       if (FedStatistic::is_cell(way)) cell = cells.find(statistic_, files_);
       if (FedStatistic::is_cell(way) && !cell) cell = cells.prepare(statistic_, files_);
@@ -83,7 +84,7 @@ class CountingProcess {
     }
   }
 
-  LanesStand& stand_;
+  LanesFixture& fixture_;
   CellFiles files_;
   FedStatistic statistic_;
   std::atomic<bool> ends_{false};
@@ -107,8 +108,8 @@ std::array<std::uint64_t, kXs> counts_in(const std::string& data) {
 }
 
 TEST(LanesErasTest, AResetHasWhatWasAddedBehindItOnceConcurrently) {
-  LanesStand stand("type=array base_interval=1 scale=lin range_min=0 range_max=5");
-  CountingProcess process(stand);
+  LanesFixture fixture("type=array base_interval=1 scale=lin range_min=0 range_max=5");
+  CountingProcess process(fixture);
   for (std::size_t round = 0; round < 40; ++round) {
     const std::size_t before = 3 * round % kXs;
     const std::size_t during = before + 1;
@@ -117,11 +118,11 @@ TEST(LanesErasTest, AResetHasWhatWasAddedBehindItOnceConcurrently) {
     const std::uint64_t counted_behind = process.counted(behind);
     process.await(before, kCalls);
     process.set_x(during);
-    stand.define("data=reset");
+    fixture.define("data=reset");
     process.set_x(behind);
     process.await(behind, kCalls);
     process.set_x((before + 3) % kXs);
-    const auto counts = counts_in(stand.read("data"));
+    const auto counts = counts_in(fixture.read("data"));
     ASSERT_EQ(counts[before], 0u) << "round " << round;
     ASSERT_LE(counts[during], process.counted(during) - counted_during) << "round " << round;
     ASSERT_EQ(counts[behind], process.counted(behind) - counted_behind) << "round " << round;
@@ -130,15 +131,15 @@ TEST(LanesErasTest, AResetHasWhatWasAddedBehindItOnceConcurrently) {
 
 TEST(LanesErasTest, ARangeThatKeepsTheDataCountsEachOnceConcurrently) {
   constexpr std::uint64_t kDefinitions = 100;
-  LanesStand stand("");
-  CountingProcess process(stand);
+  LanesFixture fixture("");
+  CountingProcess process(fixture);
   for (std::uint64_t i = 0; i < kDefinitions; ++i) {
     process.await(0, kCalls);
-    stand.define(i % 2 == 0 ? "range_max=10" : "range_max=11");
+    fixture.define(i % 2 == 0 ? "range_max=10" : "range_max=11");
   }
   process.end();
   const std::uint64_t added = process.counted(0);
-  const std::string data = stand.read("data");
+  const std::string data = fixture.read("data");
   ASSERT_TRUE(data.starts_with("s ")) << data;
   const std::uint64_t shown = std::stoull(data.substr(2));
   EXPECT_LE(shown, added);

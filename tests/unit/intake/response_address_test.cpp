@@ -9,7 +9,7 @@
 #include <fstream>
 #include <string>
 
-#include "tests/unit/intake/intake_stand.h"
+#include "tests/unit/intake/intake_fixture.h"
 
 namespace tallyfs {
 namespace {

@@ -2,7 +2,7 @@
 #include <cerrno>
 
 #include "feeders/intake/switch_page.h"
-#include "tests/unit/intake/intake_stand.h"
+#include "tests/unit/intake/intake_fixture.h"
 
 namespace tallyfs {
 namespace {

@@ -1,7 +1,7 @@
 // Rings of several feeders, as the intake takes them.
 // Longer than most: all cases stand on one feeder with a ring, and on one intake.
 #include "tests/unit/held_descriptors.h"
-#include "tests/unit/intake/ring_intake_stand.h"
+#include "tests/unit/intake/ring_intake_fixture.h"
 
 #include <gtest/gtest.h>
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "tests/unit/intake/lanes_stand.h"
-#include "tests/unit/intake/ring_intake_stand.h"
+#include "tests/unit/intake/lanes_fixture.h"
+#include "tests/unit/intake/ring_intake_fixture.h"
 
 namespace tallyfs {
 namespace {
@@ -239,21 +239,21 @@ TEST_F(RingSubjectsTest, OfTheOpensLanesOneThatStaysFullDelaysAnotherByATurn) {
 }
 
 TEST(SubjectsOfLanesTest, TheNextServerKnowsWhatALaneIsOf) {
-  LanesStand stand("type=list entries_max=9 base=16");
-  const auto polite = stand.execute("create polite/hits on=1").value().number;
+  LanesFixture fixture("type=list entries_max=9 base=16");
+  const auto polite = fixture.execute("create polite/hits on=1").value().number;
   const Sender sender{0, 12};
-  RingFeeder feeder(*stand.lanes_, sender);
-  ASSERT_TRUE(feeder.bind(*stand.lanes_, stand.number_));
+  RingFeeder feeder(*fixture.lanes_, sender);
+  ASSERT_TRUE(feeder.bind(*fixture.lanes_, fixture.number_));
   feeder.put(3);
-  stand.hand_over();
+  fixture.hand_over();
   const auto take = [&](std::uint64_t number) {
-    const auto of = just(stand.statistics_->subject_of(number));
-    stand.lanes_->note_heads(Lanes::Which::kAll, of);
-    return stand.lanes_->take(1h, Lanes::Which::kAll, of).records;
+    const auto of = just(fixture.statistics_->subject_of(number));
+    fixture.lanes_->note_heads(Lanes::Which::kAll, of);
+    return fixture.lanes_->take(1h, Lanes::Which::kAll, of).records;
   };
   EXPECT_EQ(take(polite), 0u);
-  EXPECT_EQ(take(stand.number_), 1u);
-  EXPECT_EQ(stand.read("data"), "s 0x3 1\n");
+  EXPECT_EQ(take(fixture.number_), 1u);
+  EXPECT_EQ(fixture.read("data"), "s 0x3 1\n");
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 #include <array>
 #include <chrono>
 
-#include "tests/unit/intake/intake_stand.h"
+#include "tests/unit/intake/intake_fixture.h"
 #include "tests/unit/intake/lingering.h"
 
 namespace tallyfs {

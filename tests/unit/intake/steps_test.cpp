@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "core/wire/binary.h"
-#include "tests/unit/intake/intake_stand.h"
+#include "tests/unit/intake/intake_fixture.h"
 
 namespace tallyfs {
 namespace {

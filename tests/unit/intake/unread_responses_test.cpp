@@ -6,7 +6,7 @@
 #include <map>
 
 #include "tests/unit/fake_clock.h"
-#include "tests/unit/intake/intake_stand.h"
+#include "tests/unit/intake/intake_fixture.h"
 
 namespace tallyfs {
 namespace {
@@ -40,8 +40,7 @@ class UnreadResponsesTest : public testing::Test {
   FakeClock clock_{std::chrono::hours(1)};
   std::map<std::string, Inbox> sockets_;
   int looks_ = 0;
-  UnreadResponses responses_{kDaemon, kRoom, clock_,
-                             [this](const UnixSockets::Visit& visit) {
+  UnreadResponses responses_{kDaemon, kRoom, clock_, [this](const UnixSockets::Visit& visit) {
                                ++looks_;
                                for (const auto& [each, inbox] : sockets_) visit(each, inbox);
                              }};

@@ -21,7 +21,7 @@ struct alignas(64) Line {
   char bytes[64] = {};
 };
 
-class Stand {
+class Fixture {
  public:
   LaneCell& cell() { return *reinterpret_cast<LaneCell*>(bytes() + kLaneHeapAt); }
   char* bytes() { return reinterpret_cast<char*>(memory_.data()); }
@@ -59,8 +59,8 @@ void add_by_threads(LaneCell& cell, std::uint64_t seed, int threads, int samples
 // What a reader makes of the cell all the while, as LaneFile does.
 class Reader {
  public:
-  Reader(Stand& stand, CellForm form, const std::atomic<std::uint32_t>& era)
-      : stand_(stand), form_(form), era_(era) {}
+  Reader(Fixture& fixture, CellForm form, const std::atomic<std::uint32_t>& era)
+      : fixture_(fixture), form_(form), era_(era) {}
 
   void read() {
     const std::uint32_t era = era_.load();
@@ -68,8 +68,8 @@ class Reader {
     CellSums sums;
     LaneFinding finding;
     const CellKey key{.number = kHandedNumber, .id = kHandedId, .era = era, .form = form_};
-    const CellRead done =
-        read_cell(stand_.file(), kLaneHeapAt, key, has_former_ ? &former_ : nullptr, sums, finding);
+    const CellRead done = read_cell(fixture_.file(), kLaneHeapAt, key,
+                                    has_former_ ? &former_ : nullptr, sums, finding);
     reads += 1;
     if (done == CellRead::kBad && finding.what == LaneFault::kCellRestless) return;
     ASSERT_NE(done, CellRead::kBad) << reason_of(finding.what) << ": read " << finding.read
@@ -82,7 +82,7 @@ class Reader {
   std::uint64_t reads = 0;
 
  private:
-  Stand& stand_;
+  Fixture& fixture_;
   const CellForm form_;
   const std::atomic<std::uint32_t>& era_;
   std::uint32_t former_era_ = 0;
@@ -97,26 +97,26 @@ TEST(CellHandOverTest, IsNeverReadAsAFaultConcurrently) {
   SCOPED_TRACE(seed);
   for (const CellKind kind : {CellKind::kIncrements, CellKind::kProducts, CellKind::kRange,
                               CellKind::kArrayLin, CellKind::kArrayLog2}) {
-    Stand stand;
+    Fixture fixture;
     std::atomic<std::uint32_t> era{1};
     std::atomic<bool> ends{false};
     const CellForm form = form_of(kind);
-    CellWriter(stand.cell()).begin(kHandedNumber, kHandedId, 1, form);
+    CellWriter(fixture.cell()).begin(kHandedNumber, kHandedId, 1, form);
     std::thread writer([&] {
       const CellForm other =
           form_of(kind == CellKind::kRange ? CellKind::kArrayLin : CellKind::kRange);
       for (std::uint32_t now = 1; now < 300; ++now) {
-        add_by_threads(stand.cell(), seed + now, 2, 300);
+        add_by_threads(fixture.cell(), seed + now, 2, 300);
         for (int i = 0; i < 20; ++i) {
-          CellWriter(stand.cell()).begin(kHandedNumber + 1, kHandedId, now, other);
-          CellWriter(stand.cell()).add(5, std::uint64_t{1} << 45);
+          CellWriter(fixture.cell()).begin(kHandedNumber + 1, kHandedId, now, other);
+          CellWriter(fixture.cell()).add(5, std::uint64_t{1} << 45);
         }
         era = now + 1;
-        CellWriter(stand.cell()).begin(kHandedNumber, kHandedId, now + 1, form);
+        CellWriter(fixture.cell()).begin(kHandedNumber, kHandedId, now + 1, form);
       }
       ends = true;
     });
-    Reader reader(stand, form, era);
+    Reader reader(fixture, form, era);
     while (!ends && !testing::Test::HasFatalFailure()) reader.read();
     writer.join();
     EXPECT_GT(reader.reads, 1000u);

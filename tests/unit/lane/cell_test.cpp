@@ -21,9 +21,9 @@ constexpr std::uint32_t kId = 3;
 constexpr std::uint32_t kEra = 5;
 
 // A lane file of which there is one cell, at the beginning of the heap.
-class CellStand {
+class CellFixture {
  public:
-  explicit CellStand(const CellForm& form) : form_(form) {
+  explicit CellFixture(const CellForm& form) : form_(form) {
     memory_.resize((kLaneHeapAt + cell_bytes(kCellIntervalsMax)) / sizeof(Line));
     writer().begin(kNumber, kId, kEra, form);
   }
@@ -70,32 +70,33 @@ CellForm form(CellKind kind) {
 }
 
 TEST(CellTest, CountsIncrementsInRange) {
-  CellStand stand(form(CellKind::kIncrements));
-  stand.writer().add(1, 5);
-  stand.writer().add(90, 2);
-  stand.writer().add(91, 100);
-  const CellSums sums = stand.sums();
+  CellFixture fixture(form(CellKind::kIncrements));
+  fixture.writer().add(1, 5);
+  fixture.writer().add(90, 2);
+  fixture.writer().add(91, 100);
+  const CellSums sums = fixture.sums();
   EXPECT_EQ(sums.number, 7u);
   EXPECT_EQ(sums.samples, 3u);
   EXPECT_EQ(sums.outside, 1u);
 }
 
 TEST(CellTest, SumsProductsExactly) {
-  CellStand stand({.kind = CellKind::kProducts, .range_min = INT64_MIN, .range_max = INT64_MAX});
-  stand.writer().add(INT64_MIN, UINT64_MAX);
-  stand.writer().add(INT64_MAX, UINT64_MAX);
-  const CellSums sums = stand.sums();
+  CellFixture fixture(
+      {.kind = CellKind::kProducts, .range_min = INT64_MIN, .range_max = INT64_MAX});
+  fixture.writer().add(INT64_MIN, UINT64_MAX);
+  fixture.writer().add(INT64_MAX, UINT64_MAX);
+  const CellSums sums = fixture.sums();
   EXPECT_EQ(sums.sum, -static_cast<Int128>(UINT64_MAX));
   EXPECT_TRUE(sums.has_negative);
 }
 
 TEST(CellTest, KeepsTheExtremesOfARange) {
-  CellStand stand(form(CellKind::kRange));
-  const CellSums none = stand.sums();
+  CellFixture fixture(form(CellKind::kRange));
+  const CellSums none = fixture.sums();
   EXPECT_GT(none.min, none.max);
-  stand.writer().add(-11, 1);  // out of range
-  for (const std::int64_t x : {3, -10, 90, 4}) stand.writer().add(x, 2);
-  const CellSums sums = stand.sums();
+  fixture.writer().add(-11, 1);  // out of range
+  for (const std::int64_t x : {3, -10, 90, 4}) fixture.writer().add(x, 2);
+  const CellSums sums = fixture.sums();
   EXPECT_EQ(sums.min, -10);
   EXPECT_EQ(sums.max, 90);
   EXPECT_EQ(sums.number, 8u);
@@ -104,9 +105,9 @@ TEST(CellTest, KeepsTheExtremesOfARange) {
 }
 
 TEST(CellTest, CountsTheIntervalsOfAnArray) {
-  CellStand stand(form(CellKind::kArrayLin));
-  for (const std::int64_t x : {-11, -10, -9, 0, 1, 90, 91, 5000}) stand.writer().add(x, 1);
-  const CellSums sums = stand.sums();
+  CellFixture fixture(form(CellKind::kArrayLin));
+  for (const std::int64_t x : {-11, -10, -9, 0, 1, 90, 91, 5000}) fixture.writer().add(x, 1);
+  const CellSums sums = fixture.sums();
   EXPECT_EQ(sums.counts, (std::vector<std::uint64_t>{2, 2, 1, 0, 0, 0, 0, 0, 0, 0, 1, 2}));
   EXPECT_EQ(sums.outside, 3u);
   EXPECT_EQ(sums.sum, -11 - 10 - 9 + 0 + 1 + 90 + 91 + 5000);
@@ -121,8 +122,8 @@ TEST(CellTest, ManyAtOnceAreAsOneByOne) {
   std::mt19937_64 random(20261123);
   for (const CellKind kind : {CellKind::kIncrements, CellKind::kProducts, CellKind::kRange,
                               CellKind::kArrayLin, CellKind::kArrayLog2}) {
-    CellStand many(form(kind));
-    CellStand single(form(kind));
+    CellFixture many(form(kind));
+    CellFixture single(form(kind));
     for (int round = 0; round < 20; ++round) {
       std::vector<Xy> samples(random() % 70);
       for (Xy& each : samples) {
@@ -145,70 +146,70 @@ TEST(CellTest, ManyAtOnceAreAsOneByOne) {
 }
 
 TEST(CellTest, SaturatesAsTheDaemonDoes) {
-  CellStand stand(form(CellKind::kIncrements));
-  stand.writer().add(0, UINT64_MAX);
-  stand.writer().add(0, 1);
-  EXPECT_EQ(stand.sums().number, UINT64_MAX);
+  CellFixture fixture(form(CellKind::kIncrements));
+  fixture.writer().add(0, UINT64_MAX);
+  fixture.writer().add(0, 1);
+  EXPECT_EQ(fixture.sums().number, UINT64_MAX);
 }
 
 TEST(CellTest, CountsForItsStatisticAndEraOnly) {
-  CellStand stand(form(CellKind::kRange));
-  stand.writer().add(1, 1);
+  CellFixture fixture(form(CellKind::kRange));
+  fixture.writer().add(1, 1);
   CellSums sums;
   for (auto change : std::vector<void (*)(CellKey&)>{
            [](CellKey& key) { key.number += 1; }, [](CellKey& key) { key.id += 1; },
            [](CellKey& key) { key.era += 1; }, [](CellKey& key) { key.era = 0; },
            [](CellKey& key) { key.form.kind = CellKind::kProducts; }}) {
-    CellKey key = stand.key();
+    CellKey key = fixture.key();
     change(key);
-    EXPECT_EQ(stand.read(sums, key), CellRead::kVoid);
+    EXPECT_EQ(fixture.read(sums, key), CellRead::kVoid);
   }
   EXPECT_EQ(sums.samples, 0u);
-  stand.writer().begin(kNumber, kId, kEra + 1, form(CellKind::kRange));
-  CellKey key = stand.key();
+  fixture.writer().begin(kNumber, kId, kEra + 1, form(CellKind::kRange));
+  CellKey key = fixture.key();
   key.era += 1;
-  EXPECT_EQ(stand.read(sums, key), CellRead::kRead);
+  EXPECT_EQ(fixture.read(sums, key), CellRead::kRead);
   EXPECT_EQ(sums.samples, 0u);
 }
 
 // Between the commit and the interval's own word.
 TEST(CellTest, HasTheSampleThatWasCommittedBeforeAKill) {
-  CellStand stand(form(CellKind::kArrayLin));
-  stand.writer().add(5, 1);
-  stand.writer().add(5, 1);
-  auto* const counts = reinterpret_cast<std::atomic<std::uint64_t>*>(&stand.cell() + 1);
+  CellFixture fixture(form(CellKind::kArrayLin));
+  fixture.writer().add(5, 1);
+  fixture.writer().add(5, 1);
+  auto* const counts = reinterpret_cast<std::atomic<std::uint64_t>*>(&fixture.cell() + 1);
   counts[2] = 1;
-  EXPECT_EQ(stand.sums().counts[2], 2u);
+  EXPECT_EQ(fixture.sums().counts[2], 2u);
 }
 
 // The next thread goes on with other intervals.
 TEST(CellTest, HasTheSampleThatWasCommittedBeforeItsThreadEnded) {
-  CellStand stand(form(CellKind::kArrayLin));
-  stand.writer().add(5, 1);
-  stand.writer().add(5, 1);
-  auto* const counts = reinterpret_cast<std::atomic<std::uint64_t>*>(&stand.cell() + 1);
+  CellFixture fixture(form(CellKind::kArrayLin));
+  fixture.writer().add(5, 1);
+  fixture.writer().add(5, 1);
+  auto* const counts = reinterpret_cast<std::atomic<std::uint64_t>*>(&fixture.cell() + 1);
   counts[2] = 1;
-  const CellSums before = stand.sums();
-  stand.writer().finish_add();
-  stand.writer().add(95, 1);
+  const CellSums before = fixture.sums();
+  fixture.writer().finish_add();
+  fixture.writer().add(95, 1);
   CellSums sums;
-  EXPECT_EQ(stand.read(sums, stand.key(), &before), CellRead::kRead);
+  EXPECT_EQ(fixture.read(sums, fixture.key(), &before), CellRead::kRead);
   EXPECT_EQ(sums.counts[2], 2u);
 }
 
 TEST(CellTest, GoesOnBehindACommitThatWasLeftHalfway) {
   for (const bool is_torn : {false, true}) {
-    CellStand stand(form(CellKind::kIncrements));
-    stand.writer().add(91, 1);
-    stand.writer().add(1, 5);
+    CellFixture fixture(form(CellKind::kIncrements));
+    fixture.writer().add(91, 1);
+    fixture.writer().add(1, 5);
     // As begin_commit() and the first stores of a call whose thread ended in a handler.
-    LaneCell& cell = stand.cell();
+    LaneCell& cell = fixture.cell();
     CellSlot& torn = cell.slots[++cell.next % 2];
     if (is_torn) torn.sequence = 0;
     torn.values[kTotalAt] = 99;
-    stand.writer().add(1, 7);
-    stand.writer().add(91, 1);
-    const CellSums sums = stand.sums();
+    fixture.writer().add(1, 7);
+    fixture.writer().add(91, 1);
+    const CellSums sums = fixture.sums();
     EXPECT_EQ(sums.number, 12u);
     EXPECT_EQ(sums.samples, 4u);
     EXPECT_EQ(sums.outside, 2u);
@@ -216,42 +217,42 @@ TEST(CellTest, GoesOnBehindACommitThatWasLeftHalfway) {
 }
 
 TEST(CellTest, RefusesPlacesOutsideOfTheHeap) {
-  CellStand stand(form(CellKind::kRange));
+  CellFixture fixture(form(CellKind::kRange));
   CellSums sums;
   for (const std::uint64_t at :
        {std::uint64_t{0}, std::uint64_t{kLaneHeapAt - 64}, std::uint64_t{kLaneHeapAt + 8},
-        std::uint64_t{stand.size()}, std::uint64_t{stand.size() - 64}, UINT64_MAX - 63}) {
-    EXPECT_EQ(stand.read(sums, stand.key(), at), CellRead::kBad) << at;
-    EXPECT_EQ(stand.fault(), LaneFault::kCellPlace);
+        std::uint64_t{fixture.size()}, std::uint64_t{fixture.size() - 64}, UINT64_MAX - 63}) {
+    EXPECT_EQ(fixture.read(sums, fixture.key(), at), CellRead::kBad) << at;
+    EXPECT_EQ(fixture.fault(), LaneFault::kCellPlace);
   }
 }
 
 // It is void as long as it is of that definition. What is of another one must have room.
 TEST(CellTest, OfAnEarlierDefinitionMayBeTheLastInTheFile) {
-  CellStand stand(form(CellKind::kRange));
-  const std::uint64_t at = stand.size() - sizeof(LaneCell);
-  auto& last = *reinterpret_cast<LaneCell*>(stand.bytes() + at);
+  CellFixture fixture(form(CellKind::kRange));
+  const std::uint64_t at = fixture.size() - sizeof(LaneCell);
+  auto& last = *reinterpret_cast<LaneCell*>(fixture.bytes() + at);
   CellWriter(last).begin(kNumber, kId, kEra, form(CellKind::kRange));
-  CellKey key = stand.key();
+  CellKey key = fixture.key();
   key.era += 1;
   key.form = form(CellKind::kArrayLin);
   CellSums sums;
-  EXPECT_EQ(stand.read(sums, key, at), CellRead::kVoid);
+  EXPECT_EQ(fixture.read(sums, key, at), CellRead::kVoid);
   last.era = key.era;
   last.kind = static_cast<std::uint32_t>(key.form.kind);
   last.intervals = key.form.intervals;
-  EXPECT_EQ(stand.read(sums, key, at), CellRead::kBad);
-  EXPECT_EQ(stand.fault(), LaneFault::kCellPlace);
+  EXPECT_EQ(fixture.read(sums, key, at), CellRead::kBad);
+  EXPECT_EQ(fixture.fault(), LaneFault::kCellPlace);
 }
 
 TEST(CellTest, RefusesWhatNoFeederWrites) {
-  CellStand stand(form(CellKind::kArrayLin));
-  stand.writer().add(5, 1);
-  stand.cell().slots[1].values[kFlagsAt] = std::uint64_t{12} << 32;  // no such interval
+  CellFixture fixture(form(CellKind::kArrayLin));
+  fixture.writer().add(5, 1);
+  fixture.cell().slots[1].values[kFlagsAt] = std::uint64_t{12} << 32;  // no such interval
   CellSums sums;
-  EXPECT_EQ(stand.read(sums), CellRead::kBad);
-  EXPECT_EQ(stand.fault(), LaneFault::kCellInterval);
-  CellStand range(form(CellKind::kRange));
+  EXPECT_EQ(fixture.read(sums), CellRead::kBad);
+  EXPECT_EQ(fixture.fault(), LaneFault::kCellInterval);
+  CellFixture range(form(CellKind::kRange));
   range.writer().add(5, 1);
   range.cell().slots[1].values[kSumAt + 1] = 1;  // an average above all X
   EXPECT_EQ(range.read(sums), CellRead::kBad);
@@ -268,43 +269,57 @@ TEST(CellTest, RefusesWhatNoFeederWrites) {
 // Counts of one era only grow. What shows the fault is said.
 TEST(CellTest, RefusesCountsThatAreLowerThanBefore) {
   const auto fall = [](CellKind kind, void (*change)(LaneCell&), LaneFault wanted) {
-    CellStand stand(form(kind));
-    for (const std::int64_t x : {5, 5, 91, 7}) stand.writer().add(x, 3);
-    const CellSums before = stand.sums();
-    change(stand.cell());
+    CellFixture fixture(form(kind));
+    for (const std::int64_t x : {5, 5, 91, 7}) fixture.writer().add(x, 3);
+    const CellSums before = fixture.sums();
+    change(fixture.cell());
     CellSums sums;
-    EXPECT_EQ(stand.read(sums, stand.key(), &before), CellRead::kBad);
-    EXPECT_EQ(stand.fault(), wanted);
-    EXPECT_EQ(stand.finding().era, kEra);
-    EXPECT_EQ(stand.finding().at, kLaneHeapAt);
-    EXPECT_LT(stand.finding().read, stand.finding().allowed);
+    EXPECT_EQ(fixture.read(sums, fixture.key(), &before), CellRead::kBad);
+    EXPECT_EQ(fixture.fault(), wanted);
+    EXPECT_EQ(fixture.finding().era, kEra);
+    EXPECT_EQ(fixture.finding().at, kLaneHeapAt);
+    EXPECT_LT(fixture.finding().read, fixture.finding().allowed);
     EXPECT_EQ(sums.samples, 0u);
     // A new server has nothing to compare with.
-    EXPECT_EQ(stand.read(sums), CellRead::kRead);
+    EXPECT_EQ(fixture.read(sums), CellRead::kRead);
   };
-  fall(CellKind::kRange, [](LaneCell& cell) { for (auto& s : cell.slots) s.samples = 3; },
-       LaneFault::kSamplesFell);
-  fall(CellKind::kRange, [](LaneCell& cell) { for (auto& s : cell.slots) s.outside = 0; },
-       LaneFault::kOutsideFell);
-  fall(CellKind::kRange, [](LaneCell& cell) { for (auto& s : cell.slots) s.values[kNumberAt] = 8; },
-       LaneFault::kNumberFell);
-  fall(CellKind::kIncrements,
-       [](LaneCell& cell) { for (auto& s : cell.slots) s.values[kTotalAt] = 8; },
-       LaneFault::kNumberFell);
-  fall(CellKind::kArrayLin,
-       [](LaneCell& cell) {
-         reinterpret_cast<std::atomic<std::uint64_t>*>(&cell + 1)[11] = 2;
-       },
-       LaneFault::kIntervalFell);
+  fall(
+      CellKind::kRange,
+      [](LaneCell& cell) {
+        for (auto& s : cell.slots) s.samples = 3;
+      },
+      LaneFault::kSamplesFell);
+  fall(
+      CellKind::kRange,
+      [](LaneCell& cell) {
+        for (auto& s : cell.slots) s.outside = 0;
+      },
+      LaneFault::kOutsideFell);
+  fall(
+      CellKind::kRange,
+      [](LaneCell& cell) {
+        for (auto& s : cell.slots) s.values[kNumberAt] = 8;
+      },
+      LaneFault::kNumberFell);
+  fall(
+      CellKind::kIncrements,
+      [](LaneCell& cell) {
+        for (auto& s : cell.slots) s.values[kTotalAt] = 8;
+      },
+      LaneFault::kNumberFell);
+  fall(
+      CellKind::kArrayLin,
+      [](LaneCell& cell) { reinterpret_cast<std::atomic<std::uint64_t>*>(&cell + 1)[11] = 2; },
+      LaneFault::kIntervalFell);
 }
 
 TEST(CellTest, TakesSumsAndExtremesThatAreLowerThanBefore) {
-  CellStand stand(form(CellKind::kRange));
-  stand.writer().add(5, 1);
-  const CellSums before = stand.sums();
-  stand.writer().add(-9, 1);
+  CellFixture fixture(form(CellKind::kRange));
+  fixture.writer().add(5, 1);
+  const CellSums before = fixture.sums();
+  fixture.writer().add(-9, 1);
   CellSums sums;
-  EXPECT_EQ(stand.read(sums, stand.key(), &before), CellRead::kRead);
+  EXPECT_EQ(fixture.read(sums, fixture.key(), &before), CellRead::kRead);
   EXPECT_EQ(sums.sum, -4);
   EXPECT_EQ(sums.min, -9);
 }
@@ -314,14 +329,14 @@ TEST(CellTest, TakesSumsAndExtremesThatAreLowerThanBefore) {
 TEST(CellTest, IsReadWhileAThreadWritesConcurrently) {
   constexpr std::uint64_t kSamples = 200'000;
   for (const CellKind kind : {CellKind::kIncrements, CellKind::kProducts, CellKind::kRange}) {
-    CellStand stand(form(kind));
+    CellFixture fixture(form(kind));
     std::thread thread([&] {
-      for (std::uint64_t i = 0; i < kSamples; ++i) stand.writer().add(7, 1);
+      for (std::uint64_t i = 0; i < kSamples; ++i) fixture.writer().add(7, 1);
     });
     std::uint64_t last = 0;
     while (last < kSamples) {
       CellSums sums;
-      const CellRead done = stand.read(sums);
+      const CellRead done = fixture.read(sums);
       // A reader that is put off may find no moment in which a slot stays.
       if (done != CellRead::kRead && kind != CellKind::kIncrements) continue;
       ASSERT_EQ(done, CellRead::kRead);
@@ -344,16 +359,16 @@ TEST(CellTest, IsReadWhileAThreadWritesConcurrently) {
 
 TEST(CellTest, ReadsAnArrayWhileAThreadWritesConcurrently) {
   constexpr std::uint64_t kSamples = 200'000;
-  CellStand stand(form(CellKind::kArrayLog2));
+  CellFixture fixture(form(CellKind::kArrayLog2));
   std::thread thread([&] {
     for (std::uint64_t i = 0; i < kSamples; ++i) {
-      stand.writer().add(static_cast<std::int64_t>(i % 100), 1);
+      fixture.writer().add(static_cast<std::int64_t>(i % 100), 1);
     }
   });
   std::uint64_t last = 0;
   while (last < kSamples) {
     CellSums sums;
-    if (stand.read(sums) != CellRead::kRead) continue;
+    if (fixture.read(sums) != CellRead::kRead) continue;
     EXPECT_GE(sums.samples, last);
     last = sums.samples;
     std::uint64_t counted = 0;
@@ -365,16 +380,16 @@ TEST(CellTest, ReadsAnArrayWhileAThreadWritesConcurrently) {
 
 // Before that of how many samples there were.
 TEST(CellTest, HasTheIncrementOfWhichTheSumWasStoredBeforeAKill) {
-  CellStand stand({.kind = CellKind::kIncrements, .range_max = 9});
-  stand.writer().add(10, 1);  // out of range: of the other slot
-  for (int i = 0; i < 3; ++i) stand.writer().add(5, 7);
-  EXPECT_EQ(stand.sums().samples, 4u);
-  EXPECT_EQ(stand.sums().outside, 1u);
-  stand.cell().slots[1].samples = 3;
-  EXPECT_EQ(stand.sums().number, 21u);
-  stand.writer().add(10, 1);
-  EXPECT_EQ(stand.sums().number, 21u);
-  EXPECT_EQ(stand.sums().outside, 2u);
+  CellFixture fixture({.kind = CellKind::kIncrements, .range_max = 9});
+  fixture.writer().add(10, 1);  // out of range: of the other slot
+  for (int i = 0; i < 3; ++i) fixture.writer().add(5, 7);
+  EXPECT_EQ(fixture.sums().samples, 4u);
+  EXPECT_EQ(fixture.sums().outside, 1u);
+  fixture.cell().slots[1].samples = 3;
+  EXPECT_EQ(fixture.sums().number, 21u);
+  fixture.writer().add(10, 1);
+  EXPECT_EQ(fixture.sums().number, 21u);
+  EXPECT_EQ(fixture.sums().outside, 2u);
 }
 
 // As a feeder may write it that has one slot, and those in C++ what is in range.
@@ -383,11 +398,11 @@ TEST(CellTest, ReadsACellThatWasWrittenInPlace) {
   const std::string& bytes = blocks.at("increments");
   ASSERT_EQ(bytes.size(), sizeof(LaneCell));
   const CellForm increments{.kind = CellKind::kIncrements};
-  CellStand stand(increments);
-  std::memcpy(stand.bytes() + kLaneHeapAt, bytes.data(), bytes.size());
+  CellFixture fixture(increments);
+  std::memcpy(fixture.bytes() + kLaneHeapAt, bytes.data(), bytes.size());
   CellSums sums;
   const CellKey key{.number = 0x500000007, .id = 9, .era = 3, .form = increments};
-  EXPECT_EQ(stand.read(sums, key), CellRead::kRead);
+  EXPECT_EQ(fixture.read(sums, key), CellRead::kRead);
   EXPECT_EQ(sums.number, 42u);
   EXPECT_EQ(sums.samples, 2u);
 }
@@ -397,11 +412,11 @@ TEST(CellTest, SurvivesAnyBytesConcurrently) {
   const auto seed = std::random_device{}();
   SCOPED_TRACE(seed);
   for (const CellKind kind : {CellKind::kIncrements, CellKind::kRange, CellKind::kArrayLog2}) {
-    CellStand stand(form(kind));
+    CellFixture fixture(form(kind));
     std::atomic<bool> ends{false};
     std::thread thread([&] {
       std::mt19937_64 random(seed);
-      auto* const words = reinterpret_cast<std::atomic<std::uint64_t>*>(&stand.cell());
+      auto* const words = reinterpret_cast<std::atomic<std::uint64_t>*>(&fixture.cell());
       while (!ends) {
         const std::size_t at = 5 + random() % (sizeof(LaneCell) / 8 + 12 - 5);
         words[at].store(random() >> random() % 64, std::memory_order_relaxed);
@@ -409,7 +424,7 @@ TEST(CellTest, SurvivesAnyBytesConcurrently) {
     });
     for (int i = 0; i < 20'000; ++i) {
       CellSums sums;
-      const CellRead done = stand.read(sums);
+      const CellRead done = fixture.read(sums);
       if (done != CellRead::kRead) {
         ASSERT_EQ(sums.samples, 0u);
       }

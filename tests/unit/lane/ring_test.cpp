@@ -16,9 +16,9 @@ namespace {
 constexpr std::uint64_t kRingWords = kRingBytesMin / 8;
 
 // A lane file that has one ring of the smallest size, at the beginning of the heap.
-class RingStand {
+class RingFixture {
  public:
-  RingStand() : lines_((kLaneHeapAt + kRingBytesMin) / sizeof(Line)) {
+  RingFixture() : lines_((kLaneHeapAt + kRingBytesMin) / sizeof(Line)) {
     writer_ = RingWriter({.begin = bytes() + kLaneHeapAt,
                           .bytes = kRingBytesMin,
                           .entry = &entry_,
@@ -68,15 +68,15 @@ class RingStand {
 };
 
 TEST(RingTest, RecordsHaveWhatTheyNeed) {
-  RingStand stand;
-  EXPECT_EQ(stand.writer_.look(), RingWriter::Room::kThere);
-  stand.writer_.put(1, 0, -5, 77, 88);
-  stand.writer_.put(2, kRecordY, 6, 7, 88);
-  stand.writer_.put(3, kRecordCycles, 8, 77, 9);
-  stand.writer_.put(65'535, kRecordY | kRecordNs, INT64_MIN, UINT64_MAX, 10);
-  const auto all = stand.take();
+  RingFixture fixture;
+  EXPECT_EQ(fixture.writer_.look(), RingWriter::Room::kThere);
+  fixture.writer_.put(1, 0, -5, 77, 88);
+  fixture.writer_.put(2, kRecordY, 6, 7, 88);
+  fixture.writer_.put(3, kRecordCycles, 8, 77, 9);
+  fixture.writer_.put(65'535, kRecordY | kRecordNs, INT64_MIN, UINT64_MAX, 10);
+  const auto all = fixture.take();
   ASSERT_EQ(all.size(), 4u);
-  EXPECT_EQ(stand.entry_.head, 2u + 3 + 3 + 4);
+  EXPECT_EQ(fixture.entry_.head, 2u + 3 + 3 + 4);
   EXPECT_EQ(all[0].id, 1u);
   EXPECT_EQ(all[0].x, -5);
   EXPECT_EQ(all[0].y, 1u);
@@ -90,12 +90,12 @@ TEST(RingTest, RecordsHaveWhatTheyNeed) {
 }
 
 TEST(RingTest, TellsWhenHalfIsUsedAndOnceOnly) {
-  RingStand stand;
+  RingFixture fixture;
   int bells = 0;
   std::uint64_t puts = 0;
   for (;; ++puts) {
-    if (!stand.writer_.has_room(2)) {
-      const auto room = stand.writer_.look();
+    if (!fixture.writer_.has_room(2)) {
+      const auto room = fixture.writer_.look();
       if (room == RingWriter::Room::kNone) break;
       if (room == RingWriter::Room::kBell) {
         ++bells;
@@ -103,51 +103,51 @@ TEST(RingTest, TellsWhenHalfIsUsedAndOnceOnly) {
         EXPECT_LE(puts * 2, kRingWords / 2);
       }
     }
-    stand.writer_.put(1, 0, 1, 1, 0);
+    fixture.writer_.put(1, 0, 1, 1, 0);
   }
   EXPECT_EQ(bells, 1);
   EXPECT_GE(puts * 2 + kRecordWordsMax, kRingWords - kRecordWordsMax);
-  EXPECT_EQ(stand.take().size(), puts);
-  EXPECT_EQ(stand.writer_.look(), RingWriter::Room::kThere);
-  EXPECT_FALSE(stand.bad_);
+  EXPECT_EQ(fixture.take().size(), puts);
+  EXPECT_EQ(fixture.writer_.look(), RingWriter::Room::kThere);
+  EXPECT_FALSE(fixture.bad_);
 }
 
 TEST(RingTest, AFullRingIsNotOverwritten) {
-  RingStand stand;
+  RingFixture fixture;
   std::int64_t next = 0;
   std::int64_t taken = 0;
   for (int round = 0; round < 20; ++round) {
-    while (stand.put(next)) ++next;
-    EXPECT_FALSE(stand.put(next));
-    for (const RingRecord& each : stand.take()) ASSERT_EQ(each.x, taken++);
+    while (fixture.put(next)) ++next;
+    EXPECT_FALSE(fixture.put(next));
+    for (const RingRecord& each : fixture.take()) ASSERT_EQ(each.x, taken++);
     EXPECT_EQ(taken, next);
   }
-  EXPECT_EQ(stand.bad_, 0);
+  EXPECT_EQ(fixture.bad_, 0);
 }
 
 TEST(RingTest, OpensOnlyWhatLiesInTheFile) {
-  RingStand stand;
-  EXPECT_TRUE(stand.open(stand.place()));
+  RingFixture fixture;
+  EXPECT_TRUE(fixture.open(fixture.place()));
   for (const std::uint64_t bytes : {0u, 4096u, kRingBytesMin + 8, 3 * kRingBytesMin / 2,
                                     2 * kRingBytesMin, 2 * kRingBytesMax, 0xffff'ffffu}) {
-    EXPECT_FALSE(stand.open(bytes << 32 | kLaneHeapAt)) << bytes;
+    EXPECT_FALSE(fixture.open(bytes << 32 | kLaneHeapAt)) << bytes;
   }
   for (const std::uint64_t at : {0u, kLaneHeapAt - 64, kLaneHeapAt + 8, kLaneHeapAt + 64,
-                                 static_cast<std::uint32_t>(stand.size()), 0xffff'ffc0u}) {
-    EXPECT_FALSE(stand.open(std::uint64_t{kRingBytesMin} << 32 | at)) << at;
+                                 static_cast<std::uint32_t>(fixture.size()), 0xffff'ffc0u}) {
+    EXPECT_FALSE(fixture.open(std::uint64_t{kRingBytesMin} << 32 | at)) << at;
   }
 }
 
 TEST(RingTest, SkipsToAHeadThatCannotBe) {
-  RingStand stand;
-  ASSERT_TRUE(stand.put(1));
+  RingFixture fixture;
+  ASSERT_TRUE(fixture.put(1));
   for (const std::uint64_t head : {std::uint64_t{kRingWords + 1}, UINT64_MAX, UINT64_MAX - 1,
                                    std::uint64_t{0}, std::uint64_t{1} << 63}) {
-    EXPECT_FALSE(stand.reader_->accept(head)) << head;
-    EXPECT_EQ(stand.reader_->position(), head);
-    EXPECT_TRUE(stand.reader_->accept(head));
+    EXPECT_FALSE(fixture.reader_->accept(head)) << head;
+    EXPECT_EQ(fixture.reader_->position(), head);
+    EXPECT_TRUE(fixture.reader_->accept(head));
     std::array<RingRecord, 4> some;
-    EXPECT_EQ(stand.reader_->take(head, some).records, 0u);
+    EXPECT_EQ(fixture.reader_->take(head, some).records, 0u);
   }
 }
 
@@ -166,50 +166,50 @@ TEST(RingTest, SkipsWhatIsNoRecord) {
       UINT64_MAX,
   };
   for (const std::uint64_t bad : kBadHeads) {
-    RingStand stand;
-    ASSERT_TRUE(stand.put(5));
-    ASSERT_TRUE(stand.put(6));
-    stand.word(2) = bad;
-    const auto all = stand.take();
+    RingFixture fixture;
+    ASSERT_TRUE(fixture.put(5));
+    ASSERT_TRUE(fixture.put(6));
+    fixture.word(2) = bad;
+    const auto all = fixture.take();
     ASSERT_EQ(all.size(), 1u) << bad;
     EXPECT_EQ(all[0].x, 5);
-    EXPECT_EQ(stand.bad_, 1);
-    ASSERT_TRUE(stand.put(7));
-    ASSERT_EQ(stand.take().size(), 1u) << "and goes on behind it";
+    EXPECT_EQ(fixture.bad_, 1);
+    ASSERT_TRUE(fixture.put(7));
+    ASSERT_EQ(fixture.take().size(), 1u) << "and goes on behind it";
   }
 }
 
 TEST(RingTest, ATailThatNoDaemonWritesLeavesNoRoom) {
-  RingStand stand;
-  ASSERT_TRUE(stand.put(1));
+  RingFixture fixture;
+  ASSERT_TRUE(fixture.put(1));
   for (const std::uint64_t tail : {std::uint64_t{3}, UINT64_MAX, std::uint64_t{1} << 62}) {
-    stand.tail_.position = tail;
-    EXPECT_EQ(stand.writer_.look(), RingWriter::Room::kNone);
-    EXPECT_FALSE(stand.writer_.has_room(2));
+    fixture.tail_.position = tail;
+    EXPECT_EQ(fixture.writer_.look(), RingWriter::Room::kNone);
+    EXPECT_FALSE(fixture.writer_.has_room(2));
   }
-  stand.tail_.position = 2;
-  EXPECT_EQ(stand.writer_.look(), RingWriter::Room::kThere);
+  fixture.tail_.position = 2;
+  EXPECT_EQ(fixture.writer_.look(), RingWriter::Room::kThere);
 }
 
 TEST(RingTest, NothingIsLostOrTornWhileAThreadWritesConcurrently) {
   constexpr std::int64_t kSamples = 500'000;
-  RingStand stand;
+  RingFixture fixture;
   std::thread thread([&] {
     for (std::int64_t i = 0; i < kSamples; ++i) {
       const auto y = static_cast<std::uint64_t>(i) * 3;
-      while (!stand.writer_.has_room(4) && stand.writer_.look() == RingWriter::Room::kNone) {
+      while (!fixture.writer_.has_room(4) && fixture.writer_.look() == RingWriter::Room::kNone) {
         std::this_thread::yield();
       }
       if (i % 3 == 0) {
-        stand.writer_.put(1, 0, i, y, 0);
+        fixture.writer_.put(1, 0, i, y, 0);
       } else {
-        stand.writer_.put(2, kRecordY | kRecordNs, i, y, y + 1);
+        fixture.writer_.put(2, kRecordY | kRecordNs, i, y, y + 1);
       }
     }
   });
   std::int64_t next = 0;
   while (next < kSamples) {
-    for (const RingRecord& each : stand.take()) {
+    for (const RingRecord& each : fixture.take()) {
       ASSERT_EQ(each.x, next);
       const auto y = static_cast<std::uint64_t>(next) * 3;
       ASSERT_EQ(each.y, next % 3 == 0 ? 1 : y);
@@ -218,14 +218,14 @@ TEST(RingTest, NothingIsLostOrTornWhileAThreadWritesConcurrently) {
     }
   }
   thread.join();
-  EXPECT_EQ(stand.bad_, 0);
+  EXPECT_EQ(fixture.bad_, 0);
 }
 
 // Any bytes, which change while they are read.
 TEST(RingTest, ARingOfAnyBytesIsReadConcurrently) {
   const auto seed = std::random_device{}();
   SCOPED_TRACE(seed);
-  RingStand stand;
+  RingFixture fixture;
   std::atomic<bool> ends{false};
   std::thread thread([&] {
     std::mt19937_64 random(seed);
@@ -234,19 +234,19 @@ TEST(RingTest, ARingOfAnyBytesIsReadConcurrently) {
       const auto words = static_cast<std::uint32_t>(random() % 6);
       const auto follows = static_cast<std::uint32_t>(random() % 8);
       const bool is_alike = random() % 4 != 0;
-      stand.word(at) = is_alike ? record_head(1, words, follows) : random();
-      if (random() % 16 == 0) stand.entry_.head += random() % 64;
-      if (random() % 4096 == 0) stand.entry_.head = random() >> random() % 64;
+      fixture.word(at) = is_alike ? record_head(1, words, follows) : random();
+      if (random() % 16 == 0) fixture.entry_.head += random() % 64;
+      if (random() % 4096 == 0) fixture.entry_.head = random() >> random() % 64;
     }
   });
   for (int i = 0; i < 50'000; ++i) {
-    const std::uint64_t head = stand.entry_.head;
-    const std::uint64_t before = stand.reader_->position();
-    if (!stand.reader_->accept(head)) continue;
+    const std::uint64_t head = fixture.entry_.head;
+    const std::uint64_t before = fixture.reader_->position();
+    if (!fixture.reader_->accept(head)) continue;
     std::array<RingRecord, 64> some;
-    const auto taken = stand.reader_->take(head, some);
-    ASSERT_LE(stand.reader_->position() - before, kRingWords);
-    ASSERT_LE(stand.reader_->position(), head);
+    const auto taken = fixture.reader_->take(head, some);
+    ASSERT_LE(fixture.reader_->position() - before, kRingWords);
+    ASSERT_LE(fixture.reader_->position(), head);
     for (std::size_t k = 0; k < taken.records; ++k) ASSERT_LT(some[k].id, kLaneIdsMax);
   }
   ends = true;

@@ -97,14 +97,14 @@ class LatencyHistTest : public testing::Test {
   LatencyBranch branch_;
 };
 
-class SourceStand {
+class SourceFixture {
  protected:
   FakeKernel source_;
 };
-class LatencyHistWithSourceTest : private SourceStand, public LatencyHistTest {
+class LatencyHistWithSourceTest : private SourceFixture, public LatencyHistTest {
  protected:
   LatencyHistWithSourceTest() : LatencyHistTest(&source_) {}
-  using SourceStand::source_;
+  using SourceFixture::source_;
 };
 
 TEST_F(LatencyHistTest, HasTheDirectoriesAndModesOfTheManual) {

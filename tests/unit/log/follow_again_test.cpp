@@ -6,7 +6,7 @@
 #include <cerrno>
 
 #include "core/base/clock.h"
-#include "tests/unit/log/follow_stand.h"
+#include "tests/unit/log/follow_fixture.h"
 
 namespace tallyfs::logs {
 namespace {

@@ -1,6 +1,6 @@
 // Files that are cut while the feeder runs, and the copies that copytruncate makes before.
 #include "core/base/clock.h"
-#include "tests/unit/log/follow_stand.h"
+#include "tests/unit/log/follow_fixture.h"
 
 namespace tallyfs::logs {
 namespace {

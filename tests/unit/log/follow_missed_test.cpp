@@ -1,7 +1,7 @@
 // Logs that were rotated, and compressed or removed before a feeder saw them, count as missed.
 #include <cstdlib>
 
-#include "tests/unit/log/follow_stand.h"
+#include "tests/unit/log/follow_fixture.h"
 
 namespace tallyfs::logs {
 namespace {
@@ -44,8 +44,8 @@ TEST_F(LogMissedTest, CountsTheLogsThatAreCompressedBeforeTheyAreRead) {
   EXPECT_EQ(follow_again(), "45;;");
   EXPECT_EQ(counts_.missed, 2U);
   EXPECT_NE(reports_.find("lost: is not counted, as it was rotated or cut while no feeder ran, and "
-                          "is compressed or gone: " + path("log") + " from byte 2 on, " +
-                          path("log-20261127.xz") + "\n"),
+                          "is compressed or gone: " +
+                          path("log") + " from byte 2 on, " + path("log-20261127.xz") + "\n"),
             std::string::npos)
       << reports_;
 }

@@ -1,6 +1,6 @@
 // Files that were renamed while no feeder ran, or before it was killed.
 #include "core/base/clock.h"
-#include "tests/unit/log/follow_stand.h"
+#include "tests/unit/log/follow_fixture.h"
 
 namespace tallyfs::logs {
 namespace {
@@ -9,8 +9,7 @@ namespace {
 TEST_F(LogFollowTest, ReadsOnInAFileThatWasRenamedJustBeforeAStart) {
   append("log", "1\n");
   follow_for_a_while("log", From::kStart, [&](Positions&) { read(); });
-  std::filesystem::last_write_time(path("log"),
-                                   std::filesystem::file_time_type::clock::now() - 1h);
+  std::filesystem::last_write_time(path("log"), std::filesystem::file_time_type::clock::now() - 1h);
   std::filesystem::rename(path("log"), path("log.1"));
   append("log", "new\n");
   auto kept = positions();

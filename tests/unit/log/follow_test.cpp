@@ -4,7 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tests/unit/log/follow_stand.h"
+#include "tests/unit/log/follow_fixture.h"
 
 namespace tallyfs::logs {
 namespace {

@@ -3,7 +3,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "tests/unit/log/follow_stand.h"
+#include "tests/unit/log/follow_fixture.h"
 
 namespace tallyfs::logs {
 namespace {

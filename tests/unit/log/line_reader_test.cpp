@@ -12,8 +12,8 @@
 namespace tallyfs::logs {
 namespace {
 
-struct Stand {
-  explicit Stand(const std::string& text, std::size_t per_name_max = 1'000,
+struct Fixture {
+  explicit Fixture(const std::string& text, std::size_t per_name_max = 1'000,
                  std::size_t series_max = 16'000)
       : book(SeriesBounds({series_max, per_name_max}), outlet),
         reader(rules(text), book, outlet, counts, [this](std::string_view, const Refusal& refusal) {
@@ -39,7 +39,7 @@ struct Stand {
 };
 
 TEST(LogLineTest, ActsForEachRuleThatMatches) {
-  Stand take(
+  Fixture take(
       "match (?<ms>\\d+) ms\n  sample a/ms = {ms}\nmatch! slow\n  count a/slow\n"
       "match query\n  count a/queries\nelse\n  count a/others\n");
   EXPECT_EQ(take("query took 12 ms"), "a/ms 12; a/queries 1; ");
@@ -52,7 +52,7 @@ TEST(LogLineTest, ActsForEachRuleThatMatches) {
 }
 
 TEST(LogLineTest, AddsANumberOfTheRuleAsItIsWritten) {
-  Stand take(
+  Fixture take(
       "match down\n  sample a/x = -1\n  sample a/y = 1 decimals=3\n  count a/z decimals=3\n"
       "  sample a/u = 1.5 decimals=3\n  sample a/v = 2\n");
   EXPECT_EQ(take("down"), "a/x -1; a/y 1000; a/z 1000; a/u 1500; a/v 2; ");
@@ -64,7 +64,7 @@ TEST(LogLineTest, FindsTheSameAmongManyRules) {
     const std::string n = std::to_string(i);
     text += "match query " + n + "\\b\n  count a/query" + n + "\n";
   }
-  Stand take(text + "else\n  count a/others\n");
+  Fixture take(text + "else\n  count a/others\n");
   EXPECT_EQ(take("query 7 took 12 ms"), "a/ms 12; a/query7 1; ");
   EXPECT_EQ(take("slow query 7 took 7 ms"), "a/ms 7; a/slow 1; ");
   EXPECT_EQ(take("query 20"), "a/others 1; ");
@@ -108,12 +108,12 @@ TEST(LogLineTest, FindsTheLeftmostMatch) {
 }
 
 TEST(LogLineTest, MatchesLinesThatAreNotText) {
-  Stand take("match a(?<x>.*)b(?<n>\\d+)$\n  sample i/s{x:{x}} = {n}\n");
+  Fixture take("match a(?<x>.*)b(?<n>\\d+)$\n  sample i/s{x:{x}} = {n}\n");
   EXPECT_EQ(take(std::string_view("a\xff\0\x1b/b5", 7)), "i/s{x:%FF%00%1B%2F} 5; ");
 }
 
 TEST(LogLineTest, TakesNumbersExactly) {
-  Stand take("match ^(?<n>.*)$\n  sample a/b = {n} decimals=6 units=seconds/x\n");
+  Fixture take("match ^(?<n>.*)$\n  sample a/b = {n} decimals=6 units=seconds/x\n");
   const auto number = [&](std::string_view text) {
     const std::string said = take(text);
     return said.empty() ? std::exchange(take.refused, {}) : said.substr(4, said.size() - 6);
@@ -134,7 +134,7 @@ TEST(LogLineTest, TakesNumbersExactly) {
 }
 
 TEST(LogLineTest, MultipliesAndReadsUnits) {
-  Stand take(
+  Fixture take(
       "match ^ms (?<n>.*)$\n  sample a/b = {n}*1000\n"
       "match ^us (?<n>.*)$\n  sample a/b = {n|duration}*1000000\n"
       "match ^b (?<n>.*)$\n  sample a/b = {n|bytes}\n");
@@ -153,7 +153,7 @@ TEST(LogLineTest, MultipliesAndReadsUnits) {
 
 // Digits beyond 19 decide how the product is rounded.
 TEST(LogLineTest, MultipliesNumbersOfAnyLengthExactly) {
-  Stand take(
+  Fixture take(
       "match ^ms (?<n>.*)$\n  sample a/b = {n}*1000\n"
       "match ^d (?<n>.*)$\n  sample a/b = {n|duration}*1000\n"
       "match ^x (?<n>.*)$\n  sample a/b = {n}*9999999999999999999\n");
@@ -172,7 +172,7 @@ TEST(LogLineTest, MultipliesNumbersOfAnyLengthExactly) {
 }
 
 TEST(LogLineTest, AddsThePartsOfADuration) {
-  Stand take("match ^(?<n>.*)$\n  sample a/b = {n|duration}*1000000\n");
+  Fixture take("match ^(?<n>.*)$\n  sample a/b = {n|duration}*1000000\n");
   EXPECT_EQ(take("1m30s"), "a/b 90000000; ");
   EXPECT_EQ(take("1h2m3.5s"), "a/b 3723500000; ");
   EXPECT_EQ(take("2 d 3 h"), "a/b 183600000000; ");
@@ -184,7 +184,7 @@ TEST(LogLineTest, AddsThePartsOfADuration) {
 }
 
 TEST(LogLineTest, FiltersNames) {
-  Stand take(
+  Fixture take(
       "match ^(?<p>\\S*) (?<s>\\S*)$\n  count a/b{f:{p|first:/|lower},r:{p|route},s:{s|class}}\n");
   EXPECT_EQ(take("/Cart/17/x?y=1 404"), "a/b{f:cart,r:%2FCart%2F*%2Fx,s:4xx} 1; ");
   EXPECT_EQ(take("/a/8d3c2f1a/550e8400-e29b-41d4-a716-446655440000 ok"),
@@ -194,14 +194,14 @@ TEST(LogLineTest, FiltersNames) {
 }
 
 TEST(LogLineTest, MakesNothingOfAbsentGroups) {
-  Stand take("match ^a(?: (?<n>\\d+))?$\n  sample a/n = {n}\n  count a/{n}\n  count a/all\n");
+  Fixture take("match ^a(?: (?<n>\\d+))?$\n  sample a/n = {n}\n  count a/{n}\n  count a/all\n");
   EXPECT_EQ(take("a 5"), "a/n 5; a/5 1; a/all 1; ");
   EXPECT_EQ(take("a"), "a/all 1; ");
   EXPECT_EQ(take.counts.absent, 2U);
 }
 
 TEST(LogLineTest, SendsBeyondItsBoundsToTheOverflow) {
-  Stand take("match ^(?<u>.*)$\n  count a/b{u:{u}}\n", 2);
+  Fixture take("match ^(?<u>.*)$\n  count a/b{u:{u}}\n", 2);
   EXPECT_EQ(take("x"), "a/b{u:x} 1; ");
   EXPECT_EQ(take("y"), "a/b{u:y} 1; ");
   EXPECT_EQ(take("z"), "a/b{*} 1; ");
@@ -213,7 +213,7 @@ TEST(LogLineTest, SendsBeyondItsBoundsToTheOverflow) {
 
 // A scanner has filled the name with paths that never come again.
 TEST(LogLineTest, GivesUpWhatWasUnusedLongest) {
-  Stand take("match ^(?<u>.*)$\n  count a/b{u:{u}}\n  count a/all\n", 2);
+  Fixture take("match ^(?<u>.*)$\n  count a/b{u:{u}}\n  count a/all\n", 2);
   const auto at = [&](std::chrono::hours hour) {
     take.reader.set_now({std::chrono::hours(1'000) + hour, std::chrono::seconds(1'700'000'000)});
   };
@@ -233,7 +233,7 @@ TEST(LogLineTest, GivesUpWhatWasUnusedLongest) {
 }
 
 TEST(LogLineTest, GivesUpNamesThatAreUnused) {
-  Stand take("match ^(?<u>.*)$\n  count a/n{u}\n");
+  Fixture take("match ^(?<u>.*)$\n  count a/n{u}\n");
   for (int i = 0; i < 5'000; ++i) take(std::to_string(i));
   EXPECT_EQ(take("5000"), "");
   EXPECT_EQ(take.refused, "name: ");
@@ -245,7 +245,7 @@ TEST(LogLineTest, GivesUpNamesThatAreUnused) {
 
 // Their labels have no room, so that NAME{*} is all that they have.
 TEST(LogLineTest, GivesUpNamesThatHaveOverflowsAlone) {
-  Stand take("match ^(?<n>\\w+) (?<u>.*)$\n  count a/n{n}{u:{u}}\n");
+  Fixture take("match ^(?<n>\\w+) (?<u>.*)$\n  count a/n{n}{u:{u}}\n");
   const std::string label(300, 'x');
   for (int i = 0; i < 5'000; ++i) take(std::to_string(i) + " " + label);
   EXPECT_EQ(take("5000 " + label), "");
@@ -261,7 +261,7 @@ TEST(LogLineTest, GivesUpNamesThatHaveOverflowsAlone) {
 
 // That would make no room for it.
 TEST(LogLineTest, GivesUpNothingForANameThatIsFull) {
-  Stand take("match ^a(?<u>.*)$\n  count a/a{u:{u}}\nmatch ^b$\n  count a/b\n", 2, 3);
+  Fixture take("match ^a(?<u>.*)$\n  count a/a{u:{u}}\nmatch ^b$\n  count a/b\n", 2, 3);
   take("b");
   take.reader.set_now({std::chrono::hours(1'001), std::chrono::seconds(1'700'000'000)});
   take("a1");
@@ -270,20 +270,20 @@ TEST(LogLineTest, GivesUpNothingForANameThatIsFull) {
 }
 
 TEST(LogLineTest, KeepsNothingOfNamesThatAreTooLong) {
-  Stand take("match ^(?<u>.*)$\n  count a/{u}\n");
+  Fixture take("match ^(?<u>.*)$\n  count a/{u}\n");
   for (int i = 0; i < 5'000; ++i) take(std::string(300, 'x') + std::to_string(i));
   EXPECT_EQ(take.counts.refused[static_cast<std::size_t>(Reason::kName)], 5'000U);
   EXPECT_EQ(take("x"), "a/x 1; ") << "there is room for names";
 }
 
 TEST(LogLineTest, KnowsWhetherLabelsWereTooLongOrTooMany) {
-  Stand take("match ^(?<u>.*)$\n  count a/b{u:{u}}\n");
+  Fixture take("match ^(?<u>.*)$\n  count a/b{u:{u}}\n");
   EXPECT_EQ(take(std::string(300, 'x')), "a/b{*} 1; ");
   EXPECT_EQ(take.book.bounds().last_overflow(), SeriesBounds::Overflow::kLongName);
 }
 
 TEST(LogLineTest, RefusesOtherDecimalsOfANameThatLinesMake) {
-  Stand take(
+  Fixture take(
       "match ^(?<u>\\w+)$\n  sample a/{u} = 1 decimals=3\n"
       "match ^(?<v>\\w+) $\n  count a/{v}{x:y}\n");
   EXPECT_EQ(take("b"), "a/b 1000; ");
@@ -294,7 +294,7 @@ TEST(LogLineTest, RefusesOtherDecimalsOfANameThatLinesMake) {
 }
 
 TEST(LogLineTest, RefusesOtherUnitsOfANameThatLinesMake) {
-  Stand take(
+  Fixture take(
       "match ^(?<u>\\w+)$\n  sample a/{u} = 1 units=milliseconds/n\n"
       "match ^(?<v>\\w+) $\n  sample a/{v}{x:y} = 1 units=microseconds/n\n"
       "match ^(?<w>\\w+)  $\n  sample a/{w}{x:z} = 1 units=milliseconds/q\n");
@@ -305,13 +305,13 @@ TEST(LogLineTest, RefusesOtherUnitsOfANameThatLinesMake) {
 }
 
 TEST(LogLineTest, RefusesNamesThatAreNone) {
-  Stand take("match ^(?<i>.*)/(?<s>.*)$\n  count {i}/x{s}\n  count x/{s}\n");
+  Fixture take("match ^(?<i>.*)/(?<s>.*)$\n  count {i}/x{s}\n  count x/{s}\n");
   EXPECT_EQ(take("/a"), "x/a 1; ");
   EXPECT_EQ(take.refused, "name: ");
 }
 
 TEST(LogLineTest, WritesEvents) {
-  Stand take(
+  Fixture take(
       "match ^(?<p>\\S+) (?<s>\\S+)$\n  event web/request path={p|route} us={s}*1000000 one=1\n");
   EXPECT_EQ(take("/x/1 0.5"), "web/request path=/x/* us=500000 one=1; ");
   EXPECT_EQ(take("/x/1 -"), "");
@@ -319,7 +319,7 @@ TEST(LogLineTest, WritesEvents) {
 }
 
 TEST(LogLineTest, TakesTheTimeOfTheLine) {
-  Stand take(
+  Fixture take(
       "time %Y-%m-%dT%H:%M:%S.%f%z\nmatch ^(?<time>\\S+) x\n  count a/b\nmatch ^y$\n  count a/y\n");
   // 1,700,000,000 is 2023-11-14T22:13:20Z, at which 1,000 h have gone since the boot.
   EXPECT_EQ(take("2023-11-14T22:13:19.25+0000 x"), "a/b 1 @3599999250000000; ");
@@ -344,7 +344,7 @@ TEST(LogLineTest, TakesAZAtTheEndOfTheFormatAsUtc) {
   ::setenv("TZ", "JST-9", 1);
   ::tzset();
   const auto added = [](const std::string& format, const std::string& time) {
-    Stand take("time " + format + "\nmatch ^(?<time>\\S+)$\n  count a/b\n");
+    Fixture take("time " + format + "\nmatch ^(?<time>\\S+)$\n  count a/b\n");
     return take(time);
   };
   EXPECT_EQ(added("%Y-%m-%dT%H:%M:%SZ", "2023-11-14T22:13:19Z"), "a/b 1 @3599999000000000; ");
@@ -358,7 +358,7 @@ TEST(LogLineTest, TakesAZAtTheEndOfTheFormatAsUtc) {
 }
 
 TEST(LogLineTest, TakesTheTimeThatEachRuleNames) {
-  Stand take(
+  Fixture take(
       "time %Y-%m-%dT%H:%M:%S%z\nmatch ^(?<time>\\S+) \n  count a/first\n"
       "match at (?<time>\\S+)$\n  count a/second\n");
   EXPECT_EQ(take("none at 2023-11-14T22:13:19+0000"),

@@ -1,5 +1,5 @@
 // Samples as text for statistics with decimals=.
-#include "tests/unit/statistics_branch/statistics_stand.h"
+#include "tests/unit/statistics_branch/statistics_fixture.h"
 
 namespace tallyfs::statistics {
 namespace {

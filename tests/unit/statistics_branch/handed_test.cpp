@@ -7,7 +7,7 @@
 #include "core/branch/handed_part.h"
 #include "tests/unit/fake_processes.h"
 #include "tests/unit/golden_state.h"
-#include "tests/unit/statistics_branch/statistics_stand.h"
+#include "tests/unit/statistics_branch/statistics_fixture.h"
 
 namespace tallyfs::statistics {
 namespace {
@@ -68,8 +68,7 @@ class Next {
   Result<Taken> send(std::uint64_t number, std::int64_t x) {
     alignas(8) std::array<char, 8> record;
     std::memcpy(record.data(), &x, sizeof x);
-    return statistics_.add(wire::PackedSamples(number, wire::kXOnly, record), kAlice,
-                           clock_.now());
+    return statistics_.add(wire::PackedSamples(number, wire::kXOnly, record), kAlice, clock_.now());
   }
   std::string read(std::string_view interface, std::string_view file) {
     const auto directory = tree_.lookup(Tree::kRoot, "statistics").value();

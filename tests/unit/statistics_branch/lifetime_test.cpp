@@ -1,7 +1,7 @@
 // Interfaces with lifetime=feeder: whose they are, and when they go.
 
 #include "tests/unit/fake_processes.h"
-#include "tests/unit/statistics_branch/statistics_stand.h"
+#include "tests/unit/statistics_branch/statistics_fixture.h"
 
 namespace tallyfs::statistics {
 namespace {
@@ -134,7 +134,8 @@ TEST_F(LifetimeTest, WhatManyHaveGoesInSeveralCallsAndWhatAnotherTakesUpMeanwhil
   EXPECT_LT(left, kMany);
   const std::string taken = "web" + std::to_string(last);
   EXPECT_EQ(create(taken + " lifetime=feeder", 8).value().made, wire::Made::kWasThere);
-  while (!statistics_.process_ended(7, clock_.now(), always_late)) {}
+  while (!statistics_.process_ended(7, clock_.now(), always_late)) {
+  }
   for (int i = 0; i < kMany; ++i) EXPECT_EQ(is_there("web" + std::to_string(i)), i == last) << i;
   end(8);
   EXPECT_FALSE(is_there(taken));

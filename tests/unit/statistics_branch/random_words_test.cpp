@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/unit/statistics_branch/strict_door_stand.h"
+#include "tests/unit/statistics_branch/strict_door_fixture.h"
 
 namespace tallyfs::statistics {
 namespace {
@@ -151,7 +151,8 @@ class RandomWords : public testing::Test {
       ASSERT_NE(plain, "") << line;
       const std::string changed = (Fresh().*after)(more);
       if (changed.empty()) ++refused;
-      EXPECT_TRUE(changed != plain || is_so(line, plain, added)) << line << "\n" << more << "\n"
+      EXPECT_TRUE(changed != plain || is_so(line, plain, added)) << line << "\n"
+                                                                 << more << "\n"
                                                                  << plain;
     }
     EXPECT_GT(refused, count / 2);

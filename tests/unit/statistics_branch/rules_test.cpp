@@ -1,7 +1,7 @@
 // Longer than most: what rules do to statistics of all kinds and to each other.
 // Rules, and views as the socket sees them.
 #include "core/tree/error_log.h"
-#include "tests/unit/statistics_branch/statistics_stand.h"
+#include "tests/unit/statistics_branch/statistics_fixture.h"
 
 namespace tallyfs::statistics {
 namespace {

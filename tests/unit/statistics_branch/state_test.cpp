@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "tests/unit/golden_state.h"
-#include "tests/unit/statistics_branch/statistics_stand.h"
+#include "tests/unit/statistics_branch/statistics_fixture.h"
 
 namespace tallyfs::statistics {
 namespace {

@@ -1,5 +1,5 @@
 // People's lines on the socket: each word of them means something, or the line is refused.
-#include "tests/unit/statistics_branch/strict_door_stand.h"
+#include "tests/unit/statistics_branch/strict_door_fixture.h"
 
 namespace tallyfs::statistics {
 namespace {

@@ -3,7 +3,7 @@
 #include <atomic>
 #include <thread>
 
-#include "tests/unit/statistics_branch/statistics_stand.h"
+#include "tests/unit/statistics_branch/statistics_fixture.h"
 
 namespace tallyfs::statistics {
 namespace {

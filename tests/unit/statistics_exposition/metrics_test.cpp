@@ -11,8 +11,8 @@
 namespace tallyfs::statistics {
 namespace {
 
-struct MetricsStand {
-  explicit MetricsStand(std::string_view text) { create("s", text); }
+struct MetricsFixture {
+  explicit MetricsFixture(std::string_view text) { create("s", text); }
 
   Statistic* create(std::string_view name, std::string_view text) {
     return interface->create_statistic(name, text, clock.now()).value();
@@ -58,34 +58,34 @@ struct MetricsStand {
 };
 
 TEST(MetricsTest, ACounterOfIncrements) {
-  MetricsStand stand("on=1 units=microseconds/requests");
-  stand.add(17, 3);
-  EXPECT_EQ(stand.samples(), "tally_s_requests_total{interface=\"web\"} 3\n");
-  EXPECT_EQ(stand.whole(MetricsFormat::kProm).substr(0, 120),
+  MetricsFixture fixture("on=1 units=microseconds/requests");
+  fixture.add(17, 3);
+  EXPECT_EQ(fixture.samples(), "tally_s_requests_total{interface=\"web\"} 3\n");
+  EXPECT_EQ(fixture.whole(MetricsFormat::kProm).substr(0, 120),
             "# HELP tally_s_requests_total Total of a statistic of tallyfs.\n"
             "# TYPE tally_s_requests_total counter\n"
             "tally_s_requests_to");
-  EXPECT_TRUE(stand.whole(MetricsFormat::kOpenMetrics)
+  EXPECT_TRUE(fixture.whole(MetricsFormat::kOpenMetrics)
                   .starts_with("# HELP tally_s_requests Total of a statistic of tallyfs.\n"
                                "# TYPE tally_s_requests counter\n"
                                "# UNIT tally_s_requests requests\n"
                                "tally_s_requests_total{interface=\"web\"} 3\n"));
-  EXPECT_TRUE(stand.whole(MetricsFormat::kOpenMetrics).ends_with("# EOF\n"));
+  EXPECT_TRUE(fixture.whole(MetricsFormat::kOpenMetrics).ends_with("# EOF\n"));
 }
 
 TEST(MetricsTest, XWithDecimalsIsTheDecimalInItsBaseUnit) {
-  MetricsStand last("on=1 type=last decimals=3 units=seconds/jobs");
+  MetricsFixture last("on=1 type=last decimals=3 units=seconds/jobs");
   last.add(250);
   EXPECT_EQ(last.samples(), "tally_s_last_seconds{interface=\"web\"} 0.250\n");
-  MetricsStand sum("on=1 mode=products decimals=2 units=minutes/jobs");
+  MetricsFixture sum("on=1 mode=products decimals=2 units=minutes/jobs");
   sum.add(150, 2);
   EXPECT_EQ(sum.samples(), "tally_s_summed_seconds_total{interface=\"web\"} 180.00\n");
-  MetricsStand list("on=1 type=list entries_max=3 decimals=1 units=euros/sales");
+  MetricsFixture list("on=1 type=list entries_max=3 decimals=1 units=euros/sales");
   list.add(995);
   EXPECT_EQ(list.samples(),
             "tally_s_sales_total{interface=\"web\",value=\"99.5\"} 1\n"
             "tally_hits_missed_total{interface=\"web\",statistic=\"s\"} 0\n");
-  MetricsStand array(
+  MetricsFixture array(
       "on=1 type=array scale=lin base_interval=0.5 range_min=0 range_max=0.5 decimals=1");
   array.add(3);
   EXPECT_EQ(array.samples(),
@@ -98,17 +98,17 @@ TEST(MetricsTest, XWithDecimalsIsTheDecimalInItsBaseUnit) {
 }
 
 TEST(MetricsTest, AnAverageOfDecimalsHasThreePlacesMore) {
-  MetricsStand stand("on=1 type=history mode=range period=1000000 entries_max=3 decimals=1");
-  stand.add(15);
-  stand.pass_us(1'000'000);
-  const std::string samples = stand.samples();
+  MetricsFixture fixture("on=1 type=history mode=range period=1000000 entries_max=3 decimals=1");
+  fixture.add(15);
+  fixture.pass_us(1'000'000);
+  const std::string samples = fixture.samples();
   EXPECT_NE(samples.find("tally_s_period_min{interface=\"web\"} 1.5\n"), samples.npos) << samples;
   EXPECT_NE(samples.find("tally_s_period_avg{interface=\"web\"} 1.5000\n"), samples.npos);
 }
 
 TEST(MetricsTest, PercentilesWithDecimalsHaveTheBucketsOfTheBaseUnit) {
-  MetricsStand micros("on=1 type=quantiles precision=3 quantiles=50 units=microseconds/jobs");
-  MetricsStand seconds(
+  MetricsFixture micros("on=1 type=quantiles precision=3 quantiles=50 units=microseconds/jobs");
+  MetricsFixture seconds(
       "on=1 type=quantiles precision=3 quantiles=50 decimals=6 units=seconds/jobs");
   for (const std::int64_t x : {1, 250, 777'777}) {
     micros.add(x);
@@ -120,43 +120,43 @@ TEST(MetricsTest, PercentilesWithDecimalsHaveTheBucketsOfTheBaseUnit) {
 }
 
 TEST(MetricsTest, TheHelpOfAFamilyIsThatOfItsStatistics) {
-  MetricsStand stand("on=1 range_min=0 help=a%20%22b%22%5C%0A");
+  MetricsFixture fixture("on=1 range_min=0 help=a%20%22b%22%5C%0A");
   EXPECT_TRUE(
-      stand.whole(MetricsFormat::kProm).starts_with("# HELP tally_s_total a \"b\"\\\\%0A\n"));
-  EXPECT_TRUE(
-      stand.whole(MetricsFormat::kOpenMetrics).starts_with("# HELP tally_s a \\\"b\\\"\\\\%0A\n"));
-  EXPECT_NE(stand.whole(MetricsFormat::kProtobuf).find("a \"b\"\\%0A"), std::string::npos);
-  EXPECT_NE(stand.whole(MetricsFormat::kProm)
+      fixture.whole(MetricsFormat::kProm).starts_with("# HELP tally_s_total a \"b\"\\\\%0A\n"));
+  EXPECT_TRUE(fixture.whole(MetricsFormat::kOpenMetrics)
+                  .starts_with("# HELP tally_s a \\\"b\\\"\\\\%0A\n"));
+  EXPECT_NE(fixture.whole(MetricsFormat::kProtobuf).find("a \"b\"\\%0A"), std::string::npos);
+  EXPECT_NE(fixture.whole(MetricsFormat::kProm)
                 .find("# HELP tally_hits_out_of_range_total Total of a statistic of tallyfs.\n"),
             std::string::npos);
 }
 
 TEST(MetricsTest, ProductsAreACounterUntilAnXIsBelowZero) {
-  MetricsStand stand("on=1 mode=products units=microseconds/requests");
-  stand.add(1500, 2);
-  EXPECT_EQ(stand.samples(), "tally_s_summed_seconds_total{interface=\"web\"} 0.003\n");
-  stand.add(-1000);
-  EXPECT_EQ(stand.samples(), "tally_s_net_seconds{interface=\"web\"} 0.002\n");
-  ASSERT_TRUE(stand.interface->define("data=reset", stand.clock.now()));
-  EXPECT_EQ(stand.samples(), "tally_s_summed_seconds_total{interface=\"web\"} 0\n");
+  MetricsFixture fixture("on=1 mode=products units=microseconds/requests");
+  fixture.add(1500, 2);
+  EXPECT_EQ(fixture.samples(), "tally_s_summed_seconds_total{interface=\"web\"} 0.003\n");
+  fixture.add(-1000);
+  EXPECT_EQ(fixture.samples(), "tally_s_net_seconds{interface=\"web\"} 0.002\n");
+  ASSERT_TRUE(fixture.interface->define("data=reset", fixture.clock.now()));
+  EXPECT_EQ(fixture.samples(), "tally_s_summed_seconds_total{interface=\"web\"} 0\n");
 }
 
 TEST(MetricsTest, AListIsACounterForEachX) {
-  MetricsStand stand("on=1 type=list entries_max=2 units=size/requests");
-  stand.add(-7);
-  stand.add(9, 5);
-  stand.add(10);
-  EXPECT_EQ(stand.samples(),
+  MetricsFixture fixture("on=1 type=list entries_max=2 units=size/requests");
+  fixture.add(-7);
+  fixture.add(9, 5);
+  fixture.add(10);
+  EXPECT_EQ(fixture.samples(),
             "tally_s_requests_total{interface=\"web\",value=\"9\"} 5\n"
             "tally_s_requests_total{interface=\"web\",value=\"-7\"} 1\n"
             "tally_hits_missed_total{interface=\"web\",statistic=\"s\"} 1\n");
 }
 
 TEST(MetricsTest, AnArrayIsAHistogramInTheBaseUnit) {
-  MetricsStand stand(
+  MetricsFixture fixture(
       "on=1 type=array base_interval=250 scale=lin range_min=0 range_max=500 "
       "units=microseconds/requests");
-  for (const std::int64_t x : {-0, 100, 300, 400, 1000}) stand.add(x);
+  for (const std::int64_t x : {-0, 100, 300, 400, 1000}) fixture.add(x);
   const std::string wanted =
       "tally_s_seconds_bucket{interface=\"web\",le=\"0.0\"} 1\n"
       "tally_s_seconds_bucket{interface=\"web\",le=\"0.00025\"} 2\n"
@@ -165,23 +165,23 @@ TEST(MetricsTest, AnArrayIsAHistogramInTheBaseUnit) {
       "tally_s_seconds_sum{interface=\"web\"} 0.0018\n"
       "tally_s_seconds_count{interface=\"web\"} 5\n";
   const std::string hits = "tally_hits_out_of_range_total{interface=\"web\",statistic=\"s\"} ";
-  EXPECT_EQ(stand.samples(), wanted + hits + "1\n");
-  EXPECT_EQ(stand.samples(MetricsFormat::kOpenMetrics), wanted + hits + "1\n");
+  EXPECT_EQ(fixture.samples(), wanted + hits + "1\n");
+  EXPECT_EQ(fixture.samples(MetricsFormat::kOpenMetrics), wanted + hits + "1\n");
   // With an X below 0, OpenMetrics has the buckets alone.
-  stand.add(-5);
-  EXPECT_EQ(stand.samples(MetricsFormat::kOpenMetrics).find("_sum"), std::string::npos);
-  EXPECT_NE(stand.samples().find("_sum{interface=\"web\"} 0.001795\n"), std::string::npos);
+  fixture.add(-5);
+  EXPECT_EQ(fixture.samples(MetricsFormat::kOpenMetrics).find("_sum"), std::string::npos);
+  EXPECT_NE(fixture.samples().find("_sum{interface=\"web\"} 0.001795\n"), std::string::npos);
 }
 
 TEST(MetricsTest, ARangeIsAHistogramOfOneBucketAndTwoGauges) {
-  MetricsStand stand("on=1 type=range units=bytes/reads");
-  EXPECT_EQ(stand.samples(),
+  MetricsFixture fixture("on=1 type=range units=bytes/reads");
+  EXPECT_EQ(fixture.samples(),
             "tally_s_bytes_bucket{interface=\"web\",le=\"+Inf\"} 0\n"
             "tally_s_bytes_sum{interface=\"web\"} 0\n"
             "tally_s_bytes_count{interface=\"web\"} 0\n");
-  stand.add(5);
-  stand.add(9, 3);
-  EXPECT_EQ(stand.samples(),
+  fixture.add(5);
+  fixture.add(9, 3);
+  EXPECT_EQ(fixture.samples(),
             "tally_s_bytes_bucket{interface=\"web\",le=\"+Inf\"} 4\n"
             "tally_s_bytes_sum{interface=\"web\"} 32\n"
             "tally_s_bytes_count{interface=\"web\"} 4\n"
@@ -190,7 +190,7 @@ TEST(MetricsTest, ARangeIsAHistogramOfOneBucketAndTwoGauges) {
 }
 
 TEST(MetricsTest, PercentilesAreAHistogramAtPowersOfTwo) {
-  MetricsStand stand(
+  MetricsFixture fixture(
       "on=1 type=quantiles precision=3 quantiles=50 range_min=0 range_max=25 "
       "units=seconds/requests");
   const auto bucket = [](const std::string& le, int count) {
@@ -201,22 +201,22 @@ TEST(MetricsTest, PercentilesAreAHistogramAtPowersOfTwo) {
         .append("\n");
   };
   const auto buckets = [&] {
-    const std::string text = stand.samples();
+    const std::string text = fixture.samples();
     return text.substr(0, text.find("tally_s_seconds_sum"));
   };
   EXPECT_EQ(buckets(), bucket("0.0", 0) + bucket("1.0", 0) + bucket("2.0", 0) + bucket("4.0", 0) +
                            bucket("8.0", 0) + bucket("16.0", 0) + bucket("32.0", 0) +
                            bucket("+Inf", 0));
-  for (const std::int64_t x : {0, 3, 4, 5, 20}) stand.add(x);
+  for (const std::int64_t x : {0, 3, 4, 5, 20}) fixture.add(x);
   EXPECT_EQ(buckets(), bucket("0.0", 1) + bucket("1.0", 1) + bucket("2.0", 1) + bucket("4.0", 3) +
                            bucket("8.0", 4) + bucket("16.0", 4) + bucket("32.0", 5) +
                            bucket("+Inf", 5));
 }
 
 // The texts of `le`, but `+Inf`.
-std::vector<std::string> bounds_of(MetricsStand& stand) {
+std::vector<std::string> bounds_of(MetricsFixture& fixture) {
   std::vector<std::string> bounds;
-  const std::string text = stand.samples();
+  const std::string text = fixture.samples();
   constexpr std::string_view kLe = "le=\"";
   for (std::size_t at = 0; (at = text.find(kLe, at)) != text.npos;) {
     at += kLe.size();
@@ -244,44 +244,44 @@ TEST(MetricsTest, BoundsOfPercentilesFollowFromTheDefinitionAlone) {
                         {"range_min=-9 range_max=0", 1, "0.0", "0.0"}};
   for (const Case& each : cases) {
     SCOPED_TRACE(each.range);
-    MetricsStand stand(head + each.range);
-    const auto bounds = bounds_of(stand);
+    MetricsFixture fixture(head + each.range);
+    const auto bounds = bounds_of(fixture);
     ASSERT_EQ(bounds.size(), each.bounds);
     EXPECT_EQ(bounds.front(), each.first);
     EXPECT_EQ(bounds.back(), each.last);
-    for (const std::int64_t x : {-7, 0, 3, 1000, 1'000'000, 1'400'000}) stand.add(x);
-    EXPECT_EQ(bounds_of(stand), bounds);
+    for (const std::int64_t x : {-7, 0, 3, 1000, 1'000'000, 1'400'000}) fixture.add(x);
+    EXPECT_EQ(bounds_of(fixture), bounds);
   }
 }
 
 TEST(MetricsTest, PercentilesCountWhatLiesBeyondTheirBounds) {
-  MetricsStand stand("on=1 type=quantiles precision=4 quantiles=50");
+  MetricsFixture fixture("on=1 type=quantiles precision=4 quantiles=50");
   for (const std::int64_t x :
        {std::int64_t{-9}, std::int64_t{0}, std::int64_t{1} << 40, (std::int64_t{1} << 40) + 1}) {
-    stand.add(x);
+    fixture.add(x);
   }
-  const std::string text = stand.samples();
+  const std::string text = fixture.samples();
   EXPECT_NE(text.find("le=\"0.0\"} 2\n"), text.npos);
   EXPECT_NE(text.find("le=\"1.099511627776e+12\"} 3\n"), text.npos);
   EXPECT_NE(text.find("le=\"+Inf\"} 4\n"), text.npos);
 }
 
 TEST(MetricsTest, AGaugeIsThereAfterItsFirstSample) {
-  MetricsStand stand("on=1 type=last units=celsius/readings");
-  EXPECT_EQ(stand.samples(), "");
-  stand.add(-40);
-  EXPECT_EQ(stand.samples(), "tally_s_last_celsius{interface=\"web\"} -40\n");
+  MetricsFixture fixture("on=1 type=last units=celsius/readings");
+  EXPECT_EQ(fixture.samples(), "");
+  fixture.add(-40);
+  EXPECT_EQ(fixture.samples(), "tally_s_last_celsius{interface=\"web\"} -40\n");
 }
 
 TEST(MetricsTest, HistoriesShowTheNewestCompletePeriod) {
-  MetricsStand stand(
+  MetricsFixture fixture(
       "on=1 type=history mode=quantiles precision=8 quantiles=50,99.5 entries_max=9 period=1000 "
       "units=milliseconds/requests");
-  EXPECT_EQ(stand.samples(), "");
-  stand.add(4);
-  stand.add(5);
-  stand.pass_us(1000);
-  EXPECT_EQ(stand.samples(),
+  EXPECT_EQ(fixture.samples(), "");
+  fixture.add(4);
+  fixture.add(5);
+  fixture.pass_us(1000);
+  EXPECT_EQ(fixture.samples(),
             "tally_s_period_samples{interface=\"web\"} 2\n"
             "tally_s_period_min_seconds{interface=\"web\"} 0.004\n"
             "tally_s_period_avg_seconds{interface=\"web\"} 0.0045\n"
@@ -290,8 +290,8 @@ TEST(MetricsTest, HistoriesShowTheNewestCompletePeriod) {
             "tally_s_period_quantile_seconds{interface=\"web\",q=\"0.995\"} 0.005\n"
             "tally_history_period_end_seconds{interface=\"web\",statistic=\"s\"} "
             "1700000000.001\n");
-  stand.pass_us(1000);
-  EXPECT_EQ(stand.samples(),
+  fixture.pass_us(1000);
+  EXPECT_EQ(fixture.samples(),
             "tally_s_period_samples{interface=\"web\"} 0\n"
             "tally_history_period_end_seconds{interface=\"web\",statistic=\"s\"} "
             "1700000000.002\n");
@@ -300,10 +300,10 @@ TEST(MetricsTest, HistoriesShowTheNewestCompletePeriod) {
 TEST(MetricsTest, HistoriesOfSumsAndRanges) {
   const std::string head = "on=1 type=history entries_max=9 period=1000 units=bytes/reads mode=";
   const auto first_line = [&](const std::string& mode) {
-    MetricsStand stand(head + mode);
-    stand.add(4, 2);
-    stand.pass_us(1000);
-    const std::string text = stand.samples();
+    MetricsFixture fixture(head + mode);
+    fixture.add(4, 2);
+    fixture.pass_us(1000);
+    const std::string text = fixture.samples();
     return text.substr(0, text.find('\n'));
   };
   EXPECT_EQ(first_line("increments"), "tally_s_reads_per_period{interface=\"web\"} 2");
@@ -312,70 +312,71 @@ TEST(MetricsTest, HistoriesOfSumsAndRanges) {
 }
 
 TEST(MetricsTest, RawIsLeftOutAndCounted) {
-  MetricsStand stand("on=1 type=raw entries_max=9 range_max=5");
-  EXPECT_EQ(stand.samples(), "");
-  EXPECT_EQ(stand.omitted.raw, 1u);
-  EXPECT_NE(stand.whole(MetricsFormat::kProm).find("tally_metrics_omitted{reason=\"raw\"} 1\n"),
+  MetricsFixture fixture("on=1 type=raw entries_max=9 range_max=5");
+  EXPECT_EQ(fixture.samples(), "");
+  EXPECT_EQ(fixture.omitted.raw, 1u);
+  EXPECT_NE(fixture.whole(MetricsFormat::kProm).find("tally_metrics_omitted{reason=\"raw\"} 1\n"),
             std::string::npos);
 }
 
 TEST(MetricsTest, OfTwoThatSayTheSameTheFirstStands) {
-  MetricsStand stand("on=1");
-  stand.create("a.b", "on=1");
-  stand.create("a_b", "on=1");
-  stand.create("a-b{x:1}", "on=1");  // other labels
-  stand.create("s_min", "on=1 type=last");
-  stand.create("a.b_last", "on=1");
-  stand.add(1, 7, "a.b");
-  EXPECT_EQ(stand.samples(),
+  MetricsFixture fixture("on=1");
+  fixture.create("a.b", "on=1");
+  fixture.create("a_b", "on=1");
+  fixture.create("a-b{x:1}", "on=1");  // other labels
+  fixture.create("s_min", "on=1 type=last");
+  fixture.create("a.b_last", "on=1");
+  fixture.add(1, 7, "a.b");
+  EXPECT_EQ(fixture.samples(),
             "tally_s_total{interface=\"web\"} 0\n"
             "tally_a_b_total{interface=\"web\"} 7\n"
             "tally_a_b_total{interface=\"web\",x=\"1\"} 0\n"
             "tally_a_b_last_total{interface=\"web\"} 0\n");
-  EXPECT_EQ(stand.omitted.duplicate, 1u);
-  EXPECT_EQ(stand.omitted.first_duplicate, "web/a_b");
-  EXPECT_EQ(stand.omitted.taken_by, "web/a.b");
+  EXPECT_EQ(fixture.omitted.duplicate, 1u);
+  EXPECT_EQ(fixture.omitted.first_duplicate, "web/a_b");
+  EXPECT_EQ(fixture.omitted.taken_by, "web/a.b");
 }
 
 TEST(MetricsTest, NoStatisticTakesTheNamesOfTheTextItself) {
-  MetricsStand stand("on=1");
-  stand.create("metrics_series", "on=1");
-  EXPECT_EQ(stand.omitted.duplicate, 0u);
-  EXPECT_EQ(stand.samples(), "tally_s_total{interface=\"web\"} 0\n");
-  EXPECT_EQ(stand.omitted.duplicate, 1u);
-  EXPECT_EQ(stand.omitted.taken_by, "");
-  EXPECT_NE(stand.whole(MetricsFormat::kProm).find("\ntally_metrics_series 1\n"),
+  MetricsFixture fixture("on=1");
+  fixture.create("metrics_series", "on=1");
+  EXPECT_EQ(fixture.omitted.duplicate, 0u);
+  EXPECT_EQ(fixture.samples(), "tally_s_total{interface=\"web\"} 0\n");
+  EXPECT_EQ(fixture.omitted.duplicate, 1u);
+  EXPECT_EQ(fixture.omitted.taken_by, "");
+  EXPECT_NE(fixture.whole(MetricsFormat::kProm).find("\ntally_metrics_series 1\n"),
             std::string::npos);
 }
 
 TEST(MetricsTest, OfTwoKindsOfAFamilyTheFirstStands) {
-  MetricsStand stand("on=1");
-  stand.create("t", "on=1 type=range");
-  stand.create("t_value", "on=1");
-  EXPECT_EQ(stand.samples().find("tally_t_value_total"), std::string::npos);
-  EXPECT_EQ(stand.omitted.duplicate, 1u);
-  EXPECT_EQ(stand.omitted.first_duplicate, "web/t_value");
-  EXPECT_EQ(stand.omitted.taken_by, "web/t");
+  MetricsFixture fixture("on=1");
+  fixture.create("t", "on=1 type=range");
+  fixture.create("t_value", "on=1");
+  EXPECT_EQ(fixture.samples().find("tally_t_value_total"), std::string::npos);
+  EXPECT_EQ(fixture.omitted.duplicate, 1u);
+  EXPECT_EQ(fixture.omitted.first_duplicate, "web/t_value");
+  EXPECT_EQ(fixture.omitted.taken_by, "web/t");
 }
 
 TEST(MetricsTest, BeyondTheLimitWholeStatisticsAreLeftOut) {
-  MetricsStand stand("on=1");
-  stand.create("h", "on=1 type=array base_interval=1 scale=lin range_min=0 range_max=9");
-  stand.create("t", "on=1");
-  stand.options.series_max = 5;
-  EXPECT_EQ(stand.samples(), "tally_s_total{interface=\"web\"} 0\n");
-  EXPECT_EQ(stand.omitted.limit, 2u);
-  EXPECT_EQ(stand.omitted.first_beyond, "web/h");
-  EXPECT_NE(stand.whole(MetricsFormat::kProm).find("tally_metrics_series 1\n"), std::string::npos);
+  MetricsFixture fixture("on=1");
+  fixture.create("h", "on=1 type=array base_interval=1 scale=lin range_min=0 range_max=9");
+  fixture.create("t", "on=1");
+  fixture.options.series_max = 5;
+  EXPECT_EQ(fixture.samples(), "tally_s_total{interface=\"web\"} 0\n");
+  EXPECT_EQ(fixture.omitted.limit, 2u);
+  EXPECT_EQ(fixture.omitted.first_beyond, "web/h");
+  EXPECT_NE(fixture.whole(MetricsFormat::kProm).find("tally_metrics_series 1\n"),
+            std::string::npos);
 }
 
 TEST(MetricsTest, BeyondTheLimitNothingNeedsToBeCopied) {
-  MetricsStand stand("on=1");
-  stand.options.series_max = 1;
-  Metrics metrics(MetricsFormat::kProm, stand.options, stand.clock.now());
+  MetricsFixture fixture("on=1");
+  fixture.options.series_max = 1;
+  Metrics metrics(MetricsFormat::kProm, fixture.options, fixture.clock.now());
   std::vector<StatisticCopy> copies;
   CellBudget budget(CellBudget::Of::kAll);
-  stand.interface->copy(copies, stand.clock.now(), budget);
+  fixture.interface->copy(copies, fixture.clock.now(), budget);
   metrics.add("empty", {});
   metrics.add("first", copies);
   EXPECT_FALSE(metrics.is_full());
@@ -390,8 +391,8 @@ TEST(MetricsTest, BeyondTheLimitNothingNeedsToBeCopied) {
 }
 
 TEST(MetricsTest, MoreThan256BoundsAreThinnedOut) {
-  MetricsStand stand("on=1 type=array base_interval=1 scale=lin range_min=0 range_max=1000");
-  const std::string text = stand.samples();
+  MetricsFixture fixture("on=1 type=array base_interval=1 scale=lin range_min=0 range_max=1000");
+  const std::string text = fixture.samples();
   std::size_t buckets = 0;
   for (std::size_t at = 0; (at = text.find("_bucket{", at)) != text.npos; ++at) ++buckets;
   EXPECT_LE(buckets, 257u);  // +Inf
@@ -400,24 +401,24 @@ TEST(MetricsTest, MoreThan256BoundsAreThinnedOut) {
 }
 
 TEST(MetricsTest, ValuesOfLabelsAreEscaped) {
-  MetricsStand stand("on=1");
-  stand.create("a{k:%22%5C%0A}", "on=1");
-  EXPECT_NE(stand.samples().find("tally_a_total{interface=\"web\",k=\"\\\"\\\\\\n\"} 0\n"),
+  MetricsFixture fixture("on=1");
+  fixture.create("a{k:%22%5C%0A}", "on=1");
+  EXPECT_NE(fixture.samples().find("tally_a_total{interface=\"web\",k=\"\\\"\\\\\\n\"} 0\n"),
             std::string::npos);
 }
 
 TEST(MetricsTest, CreatedIsShownOnRequestAndNewAfterAReset) {
-  MetricsStand stand("on=1");
-  stand.options.created = ShowCreated::kYes;
-  stand.pass_us(2'000'000);
-  EXPECT_EQ(stand.samples(MetricsFormat::kOpenMetrics),
+  MetricsFixture fixture("on=1");
+  fixture.options.created = ShowCreated::kYes;
+  fixture.pass_us(2'000'000);
+  EXPECT_EQ(fixture.samples(MetricsFormat::kOpenMetrics),
             "tally_s_total{interface=\"web\"} 0\n"
             "tally_s_created{interface=\"web\"} 1700000000\n");
-  ASSERT_TRUE(stand.interface->define("data=reset", stand.clock.now()));
-  EXPECT_EQ(stand.samples(MetricsFormat::kOpenMetrics),
+  ASSERT_TRUE(fixture.interface->define("data=reset", fixture.clock.now()));
+  EXPECT_EQ(fixture.samples(MetricsFormat::kOpenMetrics),
             "tally_s_total{interface=\"web\"} 0\n"
             "tally_s_created{interface=\"web\"} 1700000002\n");
-  EXPECT_EQ(stand.samples(), "tally_s_total{interface=\"web\"} 0\n");
+  EXPECT_EQ(fixture.samples(), "tally_s_total{interface=\"web\"} 0\n");
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // How much of a uid's cells opens read that follow each other.
-#include "cells_stand.h"
+#include "cells_fixture.h"
 
 #include <gtest/gtest.h>
 
@@ -16,25 +16,25 @@ class CreditTest : public testing::Test {
   std::shared_ptr<CellCredit> credit_of_a_uid() const {
     return std::make_shared<CellCredit>(clock(), of_all_);
   }
-  const FakeClock& clock() const { return stand_.stand.clock; }
+  const FakeClock& clock() const { return fixture_.fixture.clock; }
   std::chrono::nanoseconds now() const { return clock().now().monotonic; }
   // Of the first statistic. Each file costs a hundred.
   std::shared_ptr<FakeSource> bind(uid_t uid, std::uint32_t ids) {
     const auto source = std::make_shared<FakeSource>(uid, credit_of_a_uid());
     source->cells = 99;
-    for (std::uint32_t id = 0; id < ids; ++id) stand_.bind(source, 0, id);
+    for (std::uint32_t id = 0; id < ids; ++id) fixture_.bind(source, 0, id);
     return source;
   }
   // How many cells an open of the interface reads.
   std::size_t open(const std::shared_ptr<FakeSource>& of) {
     const std::size_t before = of->reads;
-    stand_.stand.interface->version(clock().now());
+    fixture_.fixture.interface->version(clock().now());
     return (of->reads - before) * 100;
   }
-  void pass(std::chrono::nanoseconds time) { stand_.stand.clock.advance(time); }
+  void pass(std::chrono::nanoseconds time) { fixture_.fixture.clock.advance(time); }
 
   static constexpr std::size_t kMost = CellCredit::kOfUidMax;
-  CellsStand stand_{2};
+  CellsFixture fixture_{2};
   const std::shared_ptr<CellCredit::OfAll> of_all_ = std::make_shared<CellCredit::OfAll>();
 };
 
@@ -56,13 +56,13 @@ TEST_F(CreditTest, OpensThatFollowEachOtherReadWhatHasComeBack) {
 TEST_F(CreditTest, AllIsShownWithinTheTimeInWhichItComesBack) {
   const auto many = bind(kUid, 900);
   for (int i = 0; i < 10; ++i) open(many);
-  many->add(stand_.shapes[0], 1);
-  EXPECT_EQ(stand_.data(), 0u);
+  many->add(fixture_.shapes[0], 1);
+  EXPECT_EQ(fixture_.data(), 0u);
   for (int i = 0; i < 20; ++i) {
     pass(CellCredit::kRefill / 10);
     open(many);
   }
-  EXPECT_EQ(stand_.data(), 900u);
+  EXPECT_EQ(fixture_.data(), 900u);
 }
 
 TEST_F(CreditTest, UidsTogetherHaveABound) {
@@ -98,7 +98,7 @@ TEST_F(CreditTest, LooksForPlacesNeedItToo) {
 TEST_F(CreditTest, CellsThatTakeLongerCountForMore) {
   const auto slow = bind(kUid, 400);
   slow->time = CellBudget::Reading::kTimeOfACell * 500;
-  slow->clock = &stand_.stand.clock;
+  slow->clock = &fixture_.fixture.clock;
   const std::size_t read = open(slow);
   EXPECT_GE(read, kMost / 5 - 1000);
   EXPECT_LE(read, kMost / 5 + 1000);
@@ -115,19 +115,19 @@ TEST_F(CreditTest, CellsOfOneIdAreCutAndContinued) {
   slow->cells = 1000;
   slow->cells_at_once = CellSource::kCellsAtOnce;
   slow->time = std::chrono::milliseconds(2);
-  slow->clock = &stand_.stand.clock;
-  slow->add(stand_.shapes[0], 7);
+  slow->clock = &fixture_.fixture.clock;
+  slow->add(fixture_.shapes[0], 7);
   credit_of_a_uid()->spend(CellCredit::kOfAllMax, now());
-  stand_.stand.interface->version(clock().now());
+  fixture_.fixture.interface->version(clock().now());
   constexpr auto kCost = CellBudget::Reading::kSlowerMax * CellSource::kCellsAtOnce;
   EXPECT_EQ(slow->reads, CellCredit::kLittle / kCost + 1);
   EXPECT_LT(slow->reads, 4u);
-  EXPECT_EQ(stand_.data(), 0u) << "a part is not shown";
+  EXPECT_EQ(fixture_.data(), 0u) << "a part is not shown";
   for (int i = 0; i < 3; ++i) {
     pass(CellCredit::kRefill);
-    stand_.stand.interface->version(clock().now());
+    fixture_.fixture.interface->version(clock().now());
   }
-  EXPECT_EQ(stand_.data(), 7u);
+  EXPECT_EQ(fixture_.data(), 7u);
 }
 
 // A user namespace has as many as its root likes.
@@ -136,7 +136,7 @@ TEST_F(CreditTest, UidsThatNeedLittleHaveABoundTogetherAndTheirTurn) {
   std::vector<std::shared_ptr<FakeSource>> all;
   for (std::size_t i = 0; i < kUids; ++i) {
     all.push_back(bind(kStranger + static_cast<uid_t>(i), 10));
-    all.back()->add(stand_.shapes[0], 1);
+    all.back()->add(fixture_.shapes[0], 1);
   }
   const auto reads = [&all] {
     std::size_t sum = 0;
@@ -146,24 +146,24 @@ TEST_F(CreditTest, UidsThatNeedLittleHaveABoundTogetherAndTheirTurn) {
   std::size_t before = 0;
   for (int i = 0; i < 100; ++i) {
     credit_of_a_uid()->spend(CellCredit::kOfAllMax, now());
-    stand_.stand.interface->version(clock().now());
+    fixture_.fixture.interface->version(clock().now());
   }
   EXPECT_LE(reads() - before, CellCredit::kLittleOfAllMax + CellCredit::kLittle);
   for (int i = 0; i < 40; ++i) {
     pass(CellCredit::kRefill / 10);
     before = reads();
-    stand_.stand.interface->version(clock().now());
+    fixture_.fixture.interface->version(clock().now());
     EXPECT_LE(reads() - before, CellCredit::kLittleOfAllMax / 5);
   }
-  EXPECT_EQ(stand_.data(), kUids * 10);
+  EXPECT_EQ(fixture_.data(), kUids * 10);
 }
 
 // A command needs no credit. Its time is bounded all the same.
 TEST_F(CreditTest, ACommandCutsCellsThatTakeLonger) {
   const auto slow = bind(kUid, 400);
   slow->time = CellBudget::Reading::kTimeOfACell * 1600;
-  slow->clock = &stand_.stand.clock;
-  EXPECT_EQ(stand_.stand.define("name=s0 data=reset"), "");
+  slow->clock = &fixture_.fixture.clock;
+  EXPECT_EQ(fixture_.fixture.define("name=s0 data=reset"), "");
   EXPECT_LE(slow->reads, CellBudget::kCellsMax / 1600 + 3);
   EXPECT_GT(slow->not_read, 0u);
 }
@@ -173,7 +173,7 @@ TEST_F(CreditTest, ACommandNeedsNone) {
   const auto many = bind(kUid, 400);
   for (int i = 0; i < 4; ++i) open(many);
   const std::size_t before = many->reads;
-  EXPECT_EQ(stand_.stand.define("name=s0 data=reset"), "");
+  EXPECT_EQ(fixture_.fixture.define("name=s0 data=reset"), "");
   EXPECT_GE(many->reads - before, 400u);
 }
 

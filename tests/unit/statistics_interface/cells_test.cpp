@@ -1,6 +1,6 @@
 // What an interface makes of feeders' cells.
 // Longer than most: all cases stand on the one source of cells that is played.
-#include "cells_stand.h"
+#include "cells_fixture.h"
 
 #include <gtest/gtest.h>
 
@@ -31,179 +31,179 @@ void charge(CellBudget& budget, const CellParty& party, std::size_t cost) {
 }
 
 TEST(CellsTest, SamplesOfAFeederThatEndsBesideOneThatGoesOnCountOnce) {
-  CellsStand stand;
-  const auto lasting = stand.bind(kUid);
+  CellsFixture fixture;
+  const auto lasting = fixture.bind(kUid);
   lasting->grows_by = 10;
   std::uint64_t of_ended = 0;
   for (std::uint64_t i = 1; i <= 1000; ++i) {
-    const auto other = stand.bind(kUid);
-    other->add(stand.shapes[0], i);
-    if (i % 3 == 0) stand.samples();
-    other->add(stand.shapes[0], 1);
-    stand.end(other);
+    const auto other = fixture.bind(kUid);
+    other->add(fixture.shapes[0], i);
+    if (i % 3 == 0) fixture.samples();
+    other->add(fixture.shapes[0], 1);
+    fixture.end(other);
     of_ended += i + 1;
   }
   lasting->grows_by = 0;
-  EXPECT_EQ(stand.samples(), lasting->total + of_ended);
-  EXPECT_EQ(stand.data(), lasting->total + of_ended);
+  EXPECT_EQ(fixture.samples(), lasting->total + of_ended);
+  EXPECT_EQ(fixture.data(), lasting->total + of_ended);
 }
 
 TEST(CellsTest, WhatOthersHoldCountsUntilTheOwnerAloneMayFeed) {
-  CellsStand stand;
+  CellsFixture fixture;
   std::atomic<std::uint64_t> refused = 0;
-  stand.stand.interface->count_refused_in(refused);
-  const auto owners = stand.bind(kUid);
-  const auto daemons = stand.bind(kDaemon);
-  const auto others = stand.bind(kStranger);
-  owners->add(stand.shapes[0], 5);
-  daemons->add(stand.shapes[0], 1);
-  others->add(stand.shapes[0], 7);
-  stand.samples();
-  others->add(stand.shapes[0], 1);
-  stand.stand.interface->set_feed(Feed::kOwner, stand.stand.clock.now());
-  EXPECT_EQ(stand.samples(), 14u);
+  fixture.fixture.interface->count_refused_in(refused);
+  const auto owners = fixture.bind(kUid);
+  const auto daemons = fixture.bind(kDaemon);
+  const auto others = fixture.bind(kStranger);
+  owners->add(fixture.shapes[0], 5);
+  daemons->add(fixture.shapes[0], 1);
+  others->add(fixture.shapes[0], 7);
+  fixture.samples();
+  others->add(fixture.shapes[0], 1);
+  fixture.fixture.interface->set_feed(Feed::kOwner, fixture.fixture.clock.now());
+  EXPECT_EQ(fixture.samples(), 14u);
   EXPECT_EQ(refused, 0u);
-  others->add(stand.shapes[0], 100);
-  owners->add(stand.shapes[0], 2);
-  EXPECT_EQ(stand.samples(), 16u);
-  EXPECT_EQ(stand.data(), 16u);
+  others->add(fixture.shapes[0], 100);
+  owners->add(fixture.shapes[0], 2);
+  EXPECT_EQ(fixture.samples(), 16u);
+  EXPECT_EQ(fixture.data(), 16u);
   EXPECT_EQ(refused, 100u);
   // In the next era cells begin anew.
-  EXPECT_EQ(stand.stand.define("data=reset"), "");
-  others->add(stand.shapes[0], 3);
-  EXPECT_EQ(stand.samples(), 16u);
+  EXPECT_EQ(fixture.fixture.define("data=reset"), "");
+  others->add(fixture.shapes[0], 3);
+  EXPECT_EQ(fixture.samples(), 16u);
   EXPECT_EQ(refused, 103u);
-  others->add(stand.shapes[0], 4);
-  stand.end(others);
-  EXPECT_EQ(stand.samples(), 16u);
+  others->add(fixture.shapes[0], 4);
+  fixture.end(others);
+  EXPECT_EQ(fixture.samples(), 16u);
   EXPECT_EQ(refused, 107u);
-  EXPECT_EQ(stand.data(), 0u);
+  EXPECT_EQ(fixture.data(), 0u);
 }
 
 // Others with many cells make the command long, but no step of it.
 TEST(CellsTest, ToLetTheOwnerAloneFeedTakesSteps) {
-  CellsStand stand(50);
+  CellsFixture fixture(50);
   std::atomic<std::uint64_t> refused = 0;
-  stand.stand.interface->count_refused_in(refused);
+  fixture.fixture.interface->count_refused_in(refused);
   std::vector<std::shared_ptr<FakeSource>> sources;
   for (std::size_t i = 0; i < 50; ++i) {
-    sources.push_back(stand.bind(kStranger, i));
-    for (std::uint32_t id = 1; id < 20; ++id) stand.bind(sources.back(), i, id);
-    sources.back()->add(stand.shapes[i], 1);
+    sources.push_back(fixture.bind(kStranger, i));
+    for (std::uint32_t id = 1; id < 20; ++id) fixture.bind(sources.back(), i, id);
+    sources.back()->add(fixture.shapes[i], 1);
   }
   std::size_t steps = 1, reads = 0;
-  const auto now = stand.stand.clock.now();
+  const auto now = fixture.fixture.clock.now();
   const auto reads_of_all = [&] {
     std::size_t all = 0;
     for (const auto& each : sources) all += each->reads;
     return all;
   };
-  for (; !stand.stand.interface->set_feed(Feed::kOwner, now, always_late); ++steps) {
+  for (; !fixture.fixture.interface->set_feed(Feed::kOwner, now, always_late); ++steps) {
     EXPECT_LE(reads_of_all() - reads, 17u);
     reads = reads_of_all();
     ASSERT_LT(steps, 1'000u);
   }
   EXPECT_GE(steps, 50u);
   EXPECT_EQ(reads_of_all(), 1'000u) << "each once";
-  EXPECT_EQ(stand.samples(), 1'000u);
+  EXPECT_EQ(fixture.samples(), 1'000u);
   EXPECT_EQ(refused, 0u);
-  for (const auto& each : sources) each->add(stand.shapes[0], 2);
-  EXPECT_EQ(stand.samples(), 1'000u);
+  for (const auto& each : sources) each->add(fixture.shapes[0], 2);
+  EXPECT_EQ(fixture.samples(), 1'000u);
   EXPECT_EQ(refused, 2'000u);
 }
 
 // Cells are bound again before they count.
 TEST(CellsTest, WhereAnyMayFeedAgainNothingIsRefused) {
-  CellsStand stand;
+  CellsFixture fixture;
   std::atomic<std::uint64_t> refused = 0;
-  stand.stand.interface->count_refused_in(refused);
-  const auto others = stand.bind(kStranger);
-  const auto now = stand.stand.clock.now();
-  EXPECT_TRUE(stand.stand.interface->set_feed(Feed::kOwner, now));
-  others->add(stand.shapes[0], 5);
-  stand.samples();
-  EXPECT_TRUE(stand.stand.interface->set_feed(Feed::kAny, now));
-  others->add(stand.shapes[0], 5);
-  EXPECT_EQ(stand.samples(), 0u);
+  fixture.fixture.interface->count_refused_in(refused);
+  const auto others = fixture.bind(kStranger);
+  const auto now = fixture.fixture.clock.now();
+  EXPECT_TRUE(fixture.fixture.interface->set_feed(Feed::kOwner, now));
+  others->add(fixture.shapes[0], 5);
+  fixture.samples();
+  EXPECT_TRUE(fixture.fixture.interface->set_feed(Feed::kAny, now));
+  others->add(fixture.shapes[0], 5);
+  EXPECT_EQ(fixture.samples(), 0u);
   EXPECT_EQ(refused, 5u);
 }
 
 TEST(CellsTest, AnEndReadsTheCellsOfTheEndedFeederOnceAndNoOthers) {
-  CellsStand stand;
-  const auto lasting = stand.bind(kStranger);
-  const auto other = stand.bind(kUid);
-  for (std::uint32_t id = 1; id < 2000; ++id) stand.bind(other, 0, id);
-  stand.end(other);
+  CellsFixture fixture;
+  const auto lasting = fixture.bind(kStranger);
+  const auto other = fixture.bind(kUid);
+  for (std::uint32_t id = 1; id < 2000; ++id) fixture.bind(other, 0, id);
+  fixture.end(other);
   EXPECT_EQ(other->reads, 2000u);
   EXPECT_EQ(lasting->reads, 0u);
 }
 
 TEST(CellsTest, WhatAnEndedFeederHadIsShownAtOnceWhereItsUidHasNoOther) {
-  CellsStand stand;
-  const auto lasting = stand.bind(kUid);
-  const auto other = stand.bind(kStranger);
-  lasting->add(stand.shapes[0], 5);
-  other->add(stand.shapes[0], 7);
-  stand.samples();
-  other->add(stand.shapes[0], 1);
-  stand.end(other);
-  EXPECT_EQ(stand.data(), 13u);
+  CellsFixture fixture;
+  const auto lasting = fixture.bind(kUid);
+  const auto other = fixture.bind(kStranger);
+  lasting->add(fixture.shapes[0], 5);
+  other->add(fixture.shapes[0], 7);
+  fixture.samples();
+  other->add(fixture.shapes[0], 1);
+  fixture.end(other);
+  EXPECT_EQ(fixture.data(), 13u);
 }
 
 // The next look has it. Until then the one before is shown.
 TEST(CellsTest, WhatAnEndedFeederHadIsNeverShownTwice) {
-  CellsStand stand;
-  const auto lasting = stand.bind(kUid);
-  const auto other = stand.bind(kUid);
-  lasting->add(stand.shapes[0], 5);
-  other->add(stand.shapes[0], 7);
-  EXPECT_EQ(stand.samples(), 12u);
-  other->add(stand.shapes[0], 1);
-  stand.end(other);
-  EXPECT_EQ(stand.data(), 12u);
-  EXPECT_EQ(stand.samples(), 13u);
-  EXPECT_EQ(stand.data(), 13u);
+  CellsFixture fixture;
+  const auto lasting = fixture.bind(kUid);
+  const auto other = fixture.bind(kUid);
+  lasting->add(fixture.shapes[0], 5);
+  other->add(fixture.shapes[0], 7);
+  EXPECT_EQ(fixture.samples(), 12u);
+  other->add(fixture.shapes[0], 1);
+  fixture.end(other);
+  EXPECT_EQ(fixture.data(), 12u);
+  EXPECT_EQ(fixture.samples(), 13u);
+  EXPECT_EQ(fixture.data(), 13u);
 }
 
 TEST(CellsTest, ABudgetHoldsInsideOneStatistic) {
-  CellsStand stand;
+  CellsFixture fixture;
   std::vector<std::shared_ptr<FakeSource>> sources;
-  for (int i = 0; i < 100; ++i) sources.push_back(stand.bind(kStranger));
+  for (int i = 0; i < 100; ++i) sources.push_back(fixture.bind(kStranger));
   for (const auto& each : sources) {
     each->cells = 9;
-    each->add(stand.shapes[0], 1);
+    each->add(fixture.shapes[0], 1);
   }
   // A file costs 1, and each cell.
-  stand.samples(cells_for(CellBudget::Of::kOneInterface, 0, 1000));
+  fixture.samples(cells_for(CellBudget::Of::kOneInterface, 0, 1000));
   std::size_t reads = 0;
   for (const auto& each : sources) reads += each->reads;
   EXPECT_EQ(reads, 25u);  // a third of what is left for others
   EXPECT_EQ(sources[25]->not_read, 1u);
   for (int i = 0; i < 3; ++i) {
-    EXPECT_EQ(stand.data(), 0u);
-    stand.samples(cells_for(CellBudget::Of::kOneInterface, 0, 1000));
+    EXPECT_EQ(fixture.data(), 0u);
+    fixture.samples(cells_for(CellBudget::Of::kOneInterface, 0, 1000));
   }
-  EXPECT_EQ(stand.data(), 100u);
+  EXPECT_EQ(fixture.data(), 100u);
 }
 
 TEST(CellsTest, CellsOfAStrangerHideNoOthers) {
-  CellsStand stand(2);
-  const auto strange = stand.bind(kStranger);
+  CellsFixture fixture(2);
+  const auto strange = fixture.bind(kStranger);
   strange->cells = 1000;
   constexpr std::uint32_t kIds = FeederCells::kOthersSourcesOfUidMax;
-  for (std::uint32_t id = 1; id < kIds; ++id) stand.bind(strange, 0, id);
-  const auto own = stand.bind(kUid);
-  const auto of_root = stand.bind(0);
-  const auto behind = stand.bind(kUid, 1);
-  const auto of_daemon = stand.bind(kDaemon, 1);
+  for (std::uint32_t id = 1; id < kIds; ++id) fixture.bind(strange, 0, id);
+  const auto own = fixture.bind(kUid);
+  const auto of_root = fixture.bind(0);
+  const auto behind = fixture.bind(kUid, 1);
+  const auto of_daemon = fixture.bind(kDaemon, 1);
   for (int i = 1; i < 10; ++i) {
     for (const auto& each : {strange, own, of_root, behind, of_daemon}) {
-      each->add(each == behind || each == of_daemon ? stand.shapes[1] : stand.shapes[0], 1);
+      each->add(each == behind || each == of_daemon ? fixture.shapes[1] : fixture.shapes[0], 1);
     }
-    stand.samples(CellBudget());
-    EXPECT_EQ(stand.data(0), static_cast<std::uint64_t>(2 * i));
-    EXPECT_EQ(stand.data(1), static_cast<std::uint64_t>(2 * i));
-    if (stand.data(0) != static_cast<std::uint64_t>(2 * i)) break;
+    fixture.samples(CellBudget());
+    EXPECT_EQ(fixture.data(0), static_cast<std::uint64_t>(2 * i));
+    EXPECT_EQ(fixture.data(1), static_cast<std::uint64_t>(2 * i));
+    if (fixture.data(0) != static_cast<std::uint64_t>(2 * i)) break;
   }
   EXPECT_GE(strange->not_read, 1u);
 }
@@ -248,14 +248,14 @@ TEST(CellsTest, AnArrayCostsByItsIntervals) {
 }
 
 TEST(CellsTest, AUidReadsAFewCellsHoweverManyOthersHaveUsed) {
-  CellsStand stand(2);
-  for (uid_t uid = kStranger; uid < kStranger + 40; ++uid) stand.bind(uid)->cells = 50'000;
-  const auto small = stand.bind(kStranger + 40, 1);
+  CellsFixture fixture(2);
+  for (uid_t uid = kStranger; uid < kStranger + 40; ++uid) fixture.bind(uid)->cells = 50'000;
+  const auto small = fixture.bind(kStranger + 40, 1);
   small->cells = 3;
   for (std::uint64_t i = 1; i <= 3; ++i) {
-    small->add(stand.shapes[1], 1);
-    stand.samples(CellBudget());
-    EXPECT_EQ(stand.data(1), i);
+    small->add(fixture.shapes[1], 1);
+    fixture.samples(CellBudget());
+    EXPECT_EQ(fixture.data(1), i);
   }
 }
 
@@ -270,41 +270,41 @@ TEST(CellsTest, LooksForPlacesAreSharedByUidsToo) {
 
 // A look at the cells of a uid that are too many for one open is continued, by the next open.
 TEST(CellsTest, AStatisticWithManyCellsDoesNotStarveTheNextOne) {
-  CellsStand stand(2);
+  CellsFixture fixture(2);
   std::vector<std::shared_ptr<FakeSource>> many;
-  for (int i = 0; i < 30; ++i) many.push_back(stand.bind(kStranger));
+  for (int i = 0; i < 30; ++i) many.push_back(fixture.bind(kStranger));
   for (const auto& each : many) each->cells = 9;  // 300 in all, of 250 that an open reads
-  const auto few = stand.bind(kStranger, 1);
-  const auto open = [&] { stand.samples(cells_for(CellBudget::Of::kOneInterface, 0, 1000)); };
+  const auto few = fixture.bind(kStranger, 1);
+  const auto open = [&] { fixture.samples(cells_for(CellBudget::Of::kOneInterface, 0, 1000)); };
   for (std::uint64_t i = 1; i <= 10; ++i) {
-    many.front()->add(stand.shapes[0], 1);
-    many.back()->add(stand.shapes[0], 1);
-    few->add(stand.shapes[1], 1);
+    many.front()->add(fixture.shapes[0], 1);
+    many.back()->add(fixture.shapes[0], 1);
+    few->add(fixture.shapes[1], 1);
     for (int opens = 0; opens < 3; ++opens) open();
-    EXPECT_EQ(stand.data(1), i);
-    EXPECT_GE(stand.data(0), 2 * i - 1);
+    EXPECT_EQ(fixture.data(1), i);
+    EXPECT_GE(fixture.data(0), 2 * i - 1);
   }
 }
 
 // A look at each is whole, but not all fit into one open.
 TEST(CellsTest, SeveralStatisticsWithManyCellsDoNotStarveTheNextOne) {
-  CellsStand stand(4);
+  CellsFixture fixture(4);
   for (std::size_t i = 0; i < 3; ++i) {
-    for (int n = 0; n < 20; ++n) stand.bind(kStranger, i)->cells = 9;  // 200 of 250
+    for (int n = 0; n < 20; ++n) fixture.bind(kStranger, i)->cells = 9;  // 200 of 250
   }
-  const auto few = stand.bind(kStranger, 3);
+  const auto few = fixture.bind(kStranger, 3);
   for (std::uint64_t i = 1; i <= 10; ++i) {
-    few->add(stand.shapes[3], 1);
+    few->add(fixture.shapes[3], 1);
     for (int opens = 0; opens < 4; ++opens) {
-      stand.samples(cells_for(CellBudget::Of::kOneInterface, 0, 1000));
+      fixture.samples(cells_for(CellBudget::Of::kOneInterface, 0, 1000));
     }
-    EXPECT_EQ(stand.data(3), i);
+    EXPECT_EQ(fixture.data(3), i);
   }
 }
 
 // The same, of opens that look at several interfaces.
 TEST(CellsTest, AnInterfaceWithManyCellsDoesNotStarveTheNextOne) {
-  CellsStand first, second;
+  CellsFixture first, second;
   std::vector<std::shared_ptr<FakeSource>> many;
   for (int i = 0; i < 30; ++i) many.push_back(first.bind(kStranger));
   for (const auto& each : many) each->cells = 9;
@@ -315,8 +315,8 @@ TEST(CellsTest, AnInterfaceWithManyCellsDoesNotStarveTheNextOne) {
     CellRounds its = rounds;
     CellBudget some = cells_for(CellBudget::Of::kAll, 0, 1000);
     some.go_by(its);
-    for (CellsStand* const each : {&first, &second}) {
-      each->stand.interface->overview(each->stand.clock.now(), some);
+    for (CellsFixture* const each : {&first, &second}) {
+      each->fixture.interface->overview(each->fixture.clock.now(), some);
     }
     rounds.end_open(its);
   };
@@ -341,30 +341,30 @@ TEST(CellsTest, AnInterfaceWithManyCellsDoesNotStarveTheNextOne) {
 
 // What was read is taken out, and no id is read twice.
 TEST(CellsTest, AnEndThatIsLateStopsBetweenTwoIds) {
-  CellsStand stand;
-  const auto lasting = stand.bind(kStranger);
-  const auto ended = stand.bind(kStranger);
-  for (std::uint32_t id = 1; id < 10; ++id) stand.bind(ended, 0, id);
-  ended->add(stand.shapes[0], 3);  // under each id
-  lasting->add(stand.shapes[0], 1);
-  EXPECT_EQ(stand.samples(), 31u);
+  CellsFixture fixture;
+  const auto lasting = fixture.bind(kStranger);
+  const auto ended = fixture.bind(kStranger);
+  for (std::uint32_t id = 1; id < 10; ++id) fixture.bind(ended, 0, id);
+  ended->add(fixture.shapes[0], 3);  // under each id
+  lasting->add(fixture.shapes[0], 1);
+  EXPECT_EQ(fixture.samples(), 31u);
   ended->reads = 0;
   int asked = 0;
   for (std::size_t calls = 1; calls <= 3; ++calls) {
-    EXPECT_FALSE(stand.end(ended, [&] { return ++asked % 3 == 0; }));
+    EXPECT_FALSE(fixture.end(ended, [&] { return ++asked % 3 == 0; }));
     EXPECT_EQ(ended->reads, 3 * calls);
-    EXPECT_EQ(stand.data(), 31u);
+    EXPECT_EQ(fixture.data(), 31u);
   }
-  EXPECT_TRUE(stand.end(ended, [] { return true; }));
+  EXPECT_TRUE(fixture.end(ended, [] { return true; }));
   EXPECT_EQ(ended->reads, 10u);
-  EXPECT_EQ(stand.samples(), 31u);
-  EXPECT_EQ(stand.data(), 31u);
+  EXPECT_EQ(fixture.samples(), 31u);
+  EXPECT_EQ(fixture.data(), 31u);
 }
 
 TEST(CellsTest, StrangersLeaveRoomForEachOtherAndForRootAndTheOwner) {
-  CellsStand stand;
+  CellsFixture fixture;
   const auto binds = [&](const std::shared_ptr<FakeSource>& source, std::uint32_t id) {
-    return bool(stand.stand.interface->bind_cells(stand.statistic(0), source, id));
+    return bool(fixture.fixture.interface->bind_cells(fixture.statistic(0), source, id));
   };
   std::uint32_t bound = 0;
   for (uid_t uid = kStranger; bound < FeederCells::kOthersSourcesMax; ++uid) {
@@ -390,10 +390,10 @@ TEST(CellsTest, FourTimesAsManyBindingsOfOneUidTakeFourTimesAsLong) {
   std::array<std::chrono::nanoseconds, 2> least{std::chrono::hours(1), std::chrono::hours(1)};
   for (int round = 0; round < 20; ++round) {
     for (const std::uint32_t times : {1u, 4u}) {
-      CellsStand stand;
+      CellsFixture fixture;
       const auto source = std::make_shared<FakeSource>(kUid);
       const auto begun = clock.cpu_time();
-      for (std::uint32_t id = 0; id < times * kFew; ++id) stand.bind(source, 0, id);
+      for (std::uint32_t id = 0; id < times * kFew; ++id) fixture.bind(source, 0, id);
       auto& its = least[times == 1 ? 0 : 1];
       its = std::min(its, clock.cpu_time() - begun);
     }
@@ -403,40 +403,40 @@ TEST(CellsTest, FourTimesAsManyBindingsOfOneUidTakeFourTimesAsLong) {
 
 // A definition that keeps the data looks at no more cells of others than a budget allows.
 TEST(CellsTest, AnEndedFeederThatNoLookHasIsKeptByANewDefinition) {
-  CellsStand stand;
+  CellsFixture fixture;
   std::vector<std::shared_ptr<FakeSource>> many;
-  for (int i = 0; i < 4; ++i) many.push_back(stand.bind(kStranger));
+  for (int i = 0; i < 4; ++i) many.push_back(fixture.bind(kStranger));
   for (const auto& each : many) each->cells = 1'000'000;
-  const auto ended = stand.bind(kStranger);
-  ended->add(stand.shapes[0], 7);
-  stand.end(ended);
-  EXPECT_EQ(stand.stand.define("range_max=1000"), "");
-  EXPECT_EQ(stand.samples(), 7u);
-  EXPECT_EQ(stand.data(), 7u);
+  const auto ended = fixture.bind(kStranger);
+  ended->add(fixture.shapes[0], 7);
+  fixture.end(ended);
+  EXPECT_EQ(fixture.fixture.define("range_max=1000"), "");
+  EXPECT_EQ(fixture.samples(), 7u);
+  EXPECT_EQ(fixture.data(), 7u);
 }
 
 // What a command costs is bounded, and of root's cells it reads all.
 TEST(CellsTest, AResetReadsNoMoreThanABudgetAndCountsWhatItReads) {
-  CellsStand stand;
+  CellsFixture fixture;
   std::vector<std::shared_ptr<FakeSource>> strange;
   for (int i = 0; i < 100; ++i) {
-    strange.push_back(stand.bind(kStranger));
+    strange.push_back(fixture.bind(kStranger));
     strange.back()->cells = 9'999;
   }
-  const auto own = stand.bind(kUid);
-  own->add(stand.shapes[0], 7);
-  const auto of_root = stand.bind(0);
+  const auto own = fixture.bind(kUid);
+  own->add(fixture.shapes[0], 7);
+  const auto of_root = fixture.bind(0);
   of_root->cells = 1'000'000;
-  of_root->add(stand.shapes[0], 3);
-  EXPECT_EQ(stand.stand.define("data=reset"), "");
+  of_root->add(fixture.shapes[0], 3);
+  EXPECT_EQ(fixture.fixture.define("data=reset"), "");
   std::size_t reads = 0;
   for (const auto& each : strange) reads += each->reads;
   EXPECT_LE(reads, 10u);
-  EXPECT_EQ(stand.data(), 0u);
-  EXPECT_EQ(stand.samples(), 10u);
-  own->add(stand.shapes[0], 2);
-  EXPECT_EQ(stand.samples(), 12u);
-  EXPECT_EQ(stand.data(), 2u);
+  EXPECT_EQ(fixture.data(), 0u);
+  EXPECT_EQ(fixture.samples(), 10u);
+  own->add(fixture.shapes[0], 2);
+  EXPECT_EQ(fixture.samples(), 12u);
+  EXPECT_EQ(fixture.data(), 2u);
 }
 
 // Feeders of several uids add, end and begin, users reset, servers are replaced and killed, and
@@ -452,22 +452,22 @@ class RandomFeeders {
     if (kind == 17) return hand_over();
     if (kind == 18) return save();
     if (kind == 19) return kill();
-    if (kind < 28) return stand_.samples(some_budget(20)), void();
+    if (kind < 28) return fixture_.samples(some_budget(20)), void();
     if (sources_.empty()) return;
     const std::size_t which = random_() % sources_.size();
     kind < 36 ? end(which) : add(which);
   }
   // Nothing is shown twice, and what was shown stays.
   void check_shown() {
-    const std::uint64_t shown = stand_.data();
+    const std::uint64_t shown = fixture_.data();
     ASSERT_LE(shown, data_);
     ASSERT_GE(shown, shown_before_);
     shown_before_ = shown;
   }
   // With a budget for all of it, all is there.
   void check_all() {
-    ASSERT_EQ(stand_.samples(), samples_);
-    ASSERT_EQ(stand_.data(), data_);
+    ASSERT_EQ(fixture_.samples(), samples_);
+    ASSERT_EQ(fixture_.data(), data_);
   }
   void end_all() {
     while (!sources_.empty()) end(sources_.size() - 1);
@@ -478,40 +478,40 @@ class RandomFeeders {
     return cells_for(CellBudget::Of::kAll, 0, random_() % (4 * most));
   }
   void begin() {
-    sources_.push_back(stand_.bind(static_cast<uid_t>(kUid + random_() % 3)));
+    sources_.push_back(fixture_.bind(static_cast<uid_t>(kUid + random_() % 3)));
     sources_.back()->cells = random_() % 4;
     sources_.back()->cells_at_once = 1 + random_() % 3;
   }
   void end(std::size_t which) {
-    stand_.end(sources_[which]);
+    fixture_.end(sources_[which]);
     ended_.push_back(sources_[which]);
     sources_.erase(sources_.begin() + static_cast<std::ptrdiff_t>(which));
   }
   void add(std::size_t which) {
     const std::uint64_t more = random_() % 5;
-    sources_[which]->add(stand_.shapes[0], more);
+    sources_[which]->add(fixture_.shapes[0], more);
     samples_ += more;
     data_ += more;
   }
   // The budget of a command is large enough for these.
   void reset() {
-    EXPECT_EQ(stand_.stand.define("data=reset"), "");
+    EXPECT_EQ(fixture_.fixture.define("data=reset"), "");
     shown_before_ = data_ = 0;
     save();  // it is written through
   }
   // Of live feeders less may be shown until a look is whole again.
   void hand_over() {
-    stand_.hand_over(some_budget(40), found());
+    fixture_.hand_over(some_budget(40), found());
     end_again();
     save();
   }
   // Files are there until the second save after the end of their feeders.
   void save() {
-    saved_ = stand_.save(some_budget(40));
+    saved_ = fixture_.save(some_budget(40));
     ended_before_ = std::exchange(ended_, {});
   }
   void kill() {
-    stand_.go_on(saved_, found());
+    fixture_.go_on(saved_, found());
     end_again();
   }
   // By the next server.
@@ -524,13 +524,13 @@ class RandomFeeders {
   // It hears of those ends again.
   void end_again() {
     for (const auto* const ended : {&ended_before_, &ended_}) {
-      for (const auto& each : *ended) stand_.end(each);
+      for (const auto& each : *ended) fixture_.end(each);
     }
     shown_before_ = 0;
   }
 
   std::mt19937_64 random_;
-  CellsStand stand_;
+  CellsFixture fixture_;
   std::vector<std::shared_ptr<FakeSource>> sources_;
   std::vector<std::shared_ptr<FakeSource>> ended_before_, ended_;  // the last save, and since
   std::string saved_;

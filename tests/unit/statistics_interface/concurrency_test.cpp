@@ -3,7 +3,7 @@
 #include <atomic>
 #include <thread>
 
-#include "tests/unit/statistics_interface/stand.h"
+#include "tests/unit/statistics_interface/fixture.h"
 
 namespace tallyfs::statistics {
 namespace {
@@ -28,30 +28,30 @@ void run_threads(Work work, Watch watch) {
 }
 
 TEST(ConcurrencyTest, TotalsAreExactAndTwoStatisticsFedAlikeAreAlwaysEqual) {
-  Stand stand;
-  Statistic* const a = stand.create("a", "on=1");
-  Statistic* const b = stand.create("b", "on=1 mode=products");
+  Fixture fixture;
+  Statistic* const a = fixture.create("a", "on=1");
+  Statistic* const b = fixture.create("b", "on=1 mode=products");
   const std::vector<Sample> samples(kSamples, Sample{.x = 1, .y = 1});
   const std::array runs{statistics::Run{a, samples}, statistics::Run{b, samples}};
   run_threads(
       [&] {
-        for (int i = 0; i < kBatches; ++i) stand.interface->add(runs, stand.clock.now());
+        for (int i = 0; i < kBatches; ++i) fixture.interface->add(runs, fixture.clock.now());
       },
       [&] {
-        const std::string text = stand.data();
+        const std::string text = fixture.data();
         const auto newline = text.find('\n');
         const std::string first = text.substr(2, newline - 2);
         EXPECT_EQ(text, "a " + first + "\nb " + first + "\n");
       });
   const std::string total = std::to_string(kThreads * kBatches * kSamples);
-  EXPECT_EQ(stand.data(), "a " + total + "\nb " + total + "\n");
+  EXPECT_EQ(fixture.data(), "a " + total + "\nb " + total + "\n");
 }
 
 // Statistics go and come between its steps.
 TEST(ConcurrencyTest, WhatIsSavedOfALargeInterfaceCanBeLoaded) {
   constexpr std::size_t kMany = 2 * Interface::kLineAtOnce + 500;
-  Stand stand;
-  for (std::size_t i = 0; i < kMany; ++i) stand.create(numbered(i), "on=1");
+  Fixture fixture;
+  for (std::size_t i = 0; i < kMany; ++i) fixture.create(numbered(i), "on=1");
   std::atomic<std::size_t> next = 0;
   run_threads(
       [&] {
@@ -59,19 +59,19 @@ TEST(ConcurrencyTest, WhatIsSavedOfALargeInterfaceCanBeLoaded) {
           // One that is saved already may come to the place of the last one.
           const std::size_t first = next.fetch_add(1) % kMany;
           for (const std::size_t each : {first, kMany - 1 - first}) {
-            (void)stand.interface->remove_statistic(numbered(each), stand.clock.now());
+            (void)fixture.interface->remove_statistic(numbered(each), fixture.clock.now());
           }
           for (const std::size_t each : {first, kMany - 1 - first}) {
             const std::string name = numbered(each);
-            EXPECT_TRUE(stand.interface->create_statistic(name, "on=1", stand.clock.now()));
+            EXPECT_TRUE(fixture.interface->create_statistic(name, "on=1", fixture.clock.now()));
           }
           if (i % 10 == 0) {
-            EXPECT_EQ(stand.define("data=reset"), "");
+            EXPECT_EQ(fixture.define("data=reset"), "");
           }
         }
       },
       [&] {
-        const std::string bytes = stand.saved();
+        const std::string bytes = fixture.saved();
         ByteReader in(bytes);
         Ledger ledger{{}};
         const auto loaded = Interface::load(in, ledger);
@@ -82,55 +82,55 @@ TEST(ConcurrencyTest, WhatIsSavedOfALargeInterfaceCanBeLoaded) {
 }
 
 TEST(ConcurrencyTest, ReadersWritersAndFeedersOfAllTypesGetAlong) {
-  Stand stand;
+  Fixture fixture;
   const char* const texts[] = {
       "on=1 type=range", "on=1 type=list entries_max=8",
       "on=1 type=array base_interval=1 scale=log2 range_min=0 range_max=99",
       "on=1 type=history entries_max=4 mode=range period=1", "on=1 type=raw entries_max=20"};
   std::vector<Statistic*> fed;
-  for (const char* text : texts) fed.push_back(stand.create(numbered(fed.size()), text));
+  for (const char* text : texts) fed.push_back(fixture.create(numbered(fed.size()), text));
   const std::vector<Sample> samples(kSamples, Sample{.x = 3, .y = 1});
   run_threads(
       [&] {
         for (int i = 0; i < kBatches; ++i) {
-          for (Statistic* statistic : fed) stand.add(statistic, samples);
-          stand.define(i % 2 ? "data=reset" : "on=1 entries_max=9");
+          for (Statistic* statistic : fed) fixture.add(statistic, samples);
+          fixture.define(i % 2 ? "data=reset" : "on=1 entries_max=9");
         }
       },
       [&] {
-        stand.data();
-        stand.definition();
-        stand.saved();
-        stand.last_change();
-        stand.create("short", "");
-        EXPECT_TRUE(stand.interface->remove_statistic("short", stand.clock.now()));
+        fixture.data();
+        fixture.definition();
+        fixture.saved();
+        fixture.last_change();
+        fixture.create("short", "");
+        EXPECT_TRUE(fixture.interface->remove_statistic("short", fixture.clock.now()));
       });
-  EXPECT_EQ(stand.interface->statistics(), fed);
+  EXPECT_EQ(fixture.interface->statistics(), fed);
 }
 
 // A reader of a switch sees a state that held at some moment, and in the end the present state.
 TEST(ConcurrencyTest, SwitchesAreFlippedWhileOthersLookAndFeed) {
-  Stand stand("");
-  Statistic* const fed = stand.interface->find("s");
+  Fixture fixture("");
+  Statistic* const fed = fixture.interface->find("s");
   Switch at{};
-  stand.interface->publish_at(fed, {.on = &at});
+  fixture.interface->publish_at(fed, {.on = &at});
   const std::vector<Sample> samples(kSamples, Sample{.x = 1});
   run_threads(
       [&] {
         for (int i = 0; i < kBatches; ++i) {
-          stand.define(i % 2 ? "on=0" : "on=1");
-          stand.add(fed, samples);
+          fixture.define(i % 2 ? "on=0" : "on=1");
+          fixture.add(fed, samples);
         }
       },
       [&] {
         const std::uint32_t on = at.on.load(std::memory_order_acquire);
         EXPECT_LE(on, 1u);
       });
-  EXPECT_EQ(std::to_string(at.on), stand.attribute("on"));
-  stand.define("on=1");
+  EXPECT_EQ(std::to_string(at.on), fixture.attribute("on"));
+  fixture.define("on=1");
   EXPECT_EQ(at.on, 1u);
-  stand.interface->publish_at(fed, {});
-  stand.define("on=0");
+  fixture.interface->publish_at(fed, {});
+  fixture.define("on=0");
   EXPECT_EQ(at.on, 1u) << "it is another statistic's now";
 }
 

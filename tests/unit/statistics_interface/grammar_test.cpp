@@ -3,7 +3,7 @@
 #include <sstream>
 
 #include "core/base/text.h"
-#include "tests/unit/statistics_interface/stand.h"
+#include "tests/unit/statistics_interface/fixture.h"
 
 namespace tallyfs::statistics {
 namespace {
@@ -31,14 +31,14 @@ std::string show(std::string_view line, const Error& error) {
 }
 
 // What a terminal shows after the command.
-std::string answer(Stand& stand, const std::string& command) {
+std::string answer(Fixture& fixture, const std::string& command) {
   constexpr std::string_view kEcho = "echo ";
   constexpr std::string_view kTo = " > definition";
-  if (command == "cat definition") return stand.definition();
+  if (command == "cat definition") return fixture.definition();
   if (command.starts_with(kEcho)) {
     const std::string line =
         command.substr(kEcho.size(), command.size() - kEcho.size() - kTo.size());
-    const auto done = stand.interface->define(line, stand.clock.now());
+    const auto done = fixture.interface->define(line, fixture.clock.now());
     if (done) return "";
     const Error error = without_strict_mark(done.error(), line);
     return show(error.text.empty() ? line : error.text, error);
@@ -46,7 +46,7 @@ std::string answer(Stand& stand, const std::string& command) {
   Tokens tokens(command);
   EXPECT_EQ(tokens.next()->text, "create");
   const Token name = *tokens.next();
-  stand.create(name.text, tokens.rest().text);
+  fixture.create(name.text, tokens.rest().text);
   return "";
 }
 
@@ -54,14 +54,14 @@ TEST(GrammarTest, TheSessionsOfTheManualGoAsItSays) {
   const auto all = sessions();
   EXPECT_GE(all.size(), 4u);
   for (const std::string& session : all) {
-    Stand stand;
-    stand.clock.advance(kFirstCommandAt);
+    Fixture fixture;
+    fixture.clock.advance(kFirstCommandAt);
     std::istringstream lines(session);
     std::string happened;
     for (std::string line; std::getline(lines, line);) {
       if (!line.starts_with("$ ")) continue;
-      happened += line + "\n" + answer(stand, line.substr(2));
-      stand.clock.advance(std::chrono::seconds(1));
+      happened += line + "\n" + answer(fixture, line.substr(2));
+      fixture.clock.advance(std::chrono::seconds(1));
     }
     EXPECT_EQ(happened, session);
   }

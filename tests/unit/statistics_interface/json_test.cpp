@@ -4,7 +4,7 @@
 #include "core/base/json_head.h"
 #include "tests/unit/allocated.h"
 #include "tests/unit/statistics_interface/each_type.h"
-#include "tests/unit/statistics_interface/stand.h"
+#include "tests/unit/statistics_interface/fixture.h"
 
 namespace tallyfs::statistics {
 namespace {
@@ -13,8 +13,8 @@ constexpr auto kLeastX = std::numeric_limits<std::int64_t>::min();
 constexpr auto kMostX = std::numeric_limits<std::int64_t>::max();
 constexpr auto kMostY = std::numeric_limits<std::uint64_t>::max();
 
-struct JsonStand : Stand {
-  using Stand::Stand;
+struct JsonFixture : Fixture {
+  using Fixture::Fixture;
 
   std::string json() {
     return interface->render_json("web", 0x0123456789abcdef, clock.now(), kAnyLength).value();
@@ -29,15 +29,15 @@ struct JsonStand : Stand {
 };
 
 TEST(JsonTest, HasTheKeysOfADefinitionLineInItsOrder) {
-  JsonStand stand("on=1 type=list entries_max=1 units=microseconds/\"requests\"");
-  const std::string created = std::to_string(stand.clock.now().realtime.count() / 1000);
-  stand.pass_us(1'500'000);
-  stand.add(17);
-  stand.add(18);
-  EXPECT_EQ(stand.json(),
+  JsonFixture fixture("on=1 type=list entries_max=1 units=microseconds/\"requests\"");
+  const std::string created = std::to_string(fixture.clock.now().realtime.count() / 1000);
+  fixture.pass_us(1'500'000);
+  fixture.add(17);
+  fixture.add(18);
+  EXPECT_EQ(fixture.json(),
             "{\"interface\":\"web\",\"format\":1,\"epoch\":\"0123456789abcdef\",\"serial\":3,"
             "\"time_us\":1500000,\"realtime_us\":" +
-                std::to_string(stand.clock.now().realtime.count() / 1000) +
+                std::to_string(fixture.clock.now().realtime.count() / 1000) +
                 ",\"uid\":1000,\"feed\":\"any\",\"statistics\":[{\"name\":\"s\",\"on\":1,"
                 "\"type\":\"list\","
                 "\"range_min\":-9223372036854775808,\"range_max\":9223372036854775807,"
@@ -48,31 +48,31 @@ TEST(JsonTest, HasTheKeysOfADefinitionLineInItsOrder) {
 }
 
 TEST(JsonTest, TheWallClockOfTheDataIsThatOfTheLastReset) {
-  JsonStand stand("on=1");
-  stand.pass_us(2'500'000);
-  ASSERT_EQ(stand.define("name=s data=reset"), "");
-  const std::string reset = std::to_string(stand.clock.now().realtime.count() / 1000);
-  stand.pass_us(1);
-  EXPECT_NE(stand.json().find("\"data_realtime_us\":" + reset + ","), std::string::npos);
+  JsonFixture fixture("on=1");
+  fixture.pass_us(2'500'000);
+  ASSERT_EQ(fixture.define("name=s data=reset"), "");
+  const std::string reset = std::to_string(fixture.clock.now().realtime.count() / 1000);
+  fixture.pass_us(1);
+  EXPECT_NE(fixture.json().find("\"data_realtime_us\":" + reset + ","), std::string::npos);
 }
 
 TEST(JsonTest, ViewsNameTheirSourceBehindTheirName) {
-  JsonStand stand("on=1");
-  ASSERT_EQ(stand.define("name=v of=s type=range"), "");
-  EXPECT_NE(stand.json().find("{\"name\":\"v\",\"of\":\"s\",\"on\":1,"), std::string::npos);
+  JsonFixture fixture("on=1");
+  ASSERT_EQ(fixture.define("name=v of=s type=range"), "");
+  EXPECT_NE(fixture.json().find("{\"name\":\"v\",\"of\":\"s\",\"on\":1,"), std::string::npos);
 }
 
 TEST(JsonTest, WithoutStatisticsTheArrayIsEmpty) {
-  JsonStand stand;
-  EXPECT_TRUE(stand.json().ends_with("\"statistics\":[]}\n"));
+  JsonFixture fixture;
+  EXPECT_TRUE(fixture.json().ends_with("\"statistics\":[]}\n"));
 }
 
 TEST(JsonTest, ValuesOfTypeValue) {
-  JsonStand counts("on=1");
+  JsonFixture counts("on=1");
   EXPECT_EQ(counts.values(), R"({"total":0})");
   counts.add(1, kMostY);
   EXPECT_EQ(counts.values(), R"({"total":18446744073709551615})");
-  JsonStand products("on=1 mode=products");
+  JsonFixture products("on=1 mode=products");
   EXPECT_EQ(products.values(), R"({"total":0})");
   products.add(kLeastX, kMostY);
   EXPECT_EQ(products.values(), R"({"total":-170141183460469231722463931679029329920})");
@@ -81,106 +81,106 @@ TEST(JsonTest, ValuesOfTypeValue) {
 }
 
 TEST(JsonTest, ValuesOfTypeRange) {
-  JsonStand stand("on=1 type=range");
-  EXPECT_EQ(stand.values(), R"({"number":0,"min":null,"avg":null,"max":null,"sum":0})");
-  stand.add(kLeastX);
-  EXPECT_EQ(stand.values(),
+  JsonFixture fixture("on=1 type=range");
+  EXPECT_EQ(fixture.values(), R"({"number":0,"min":null,"avg":null,"max":null,"sum":0})");
+  fixture.add(kLeastX);
+  EXPECT_EQ(fixture.values(),
             R"({"number":1,"min":-9223372036854775808,"avg":-9223372036854775808.000,)"
             R"("max":-9223372036854775808,"sum":-9223372036854775808})");
-  stand.add(0, 2);
-  EXPECT_EQ(stand.values(),
+  fixture.add(0, 2);
+  EXPECT_EQ(fixture.values(),
             R"({"number":3,"min":-9223372036854775808,"avg":-3074457345618258602.667,)"
             R"("max":0,"sum":-9223372036854775808})");
 }
 
 TEST(JsonTest, TheLargestSumHasAllItsDigits) {
-  JsonStand stand("on=1 mode=products");
-  for (int i = 0; i < 3; ++i) stand.add(kMostX, kMostY);
-  EXPECT_EQ(stand.values(), R"({"total":170141183460469231731687303715884105727})");
+  JsonFixture fixture("on=1 mode=products");
+  for (int i = 0; i < 3; ++i) fixture.add(kMostX, kMostY);
+  EXPECT_EQ(fixture.values(), R"({"total":170141183460469231731687303715884105727})");
 }
 
 TEST(JsonTest, ValuesOfTypeList) {
-  JsonStand stand("on=1 type=list entries_max=9");
-  EXPECT_EQ(stand.values(), R"({"x":[],"totals":[]})");
-  stand.add(-1);
-  stand.add(kLeastX, 7);
-  stand.add(5);
-  EXPECT_EQ(stand.values(), R"({"x":[-9223372036854775808,-1,5],"totals":[7,1,1]})");
+  JsonFixture fixture("on=1 type=list entries_max=9");
+  EXPECT_EQ(fixture.values(), R"({"x":[],"totals":[]})");
+  fixture.add(-1);
+  fixture.add(kLeastX, 7);
+  fixture.add(5);
+  EXPECT_EQ(fixture.values(), R"({"x":[-9223372036854775808,-1,5],"totals":[7,1,1]})");
 }
 
 TEST(JsonTest, ValuesOfTypeArray) {
-  JsonStand stand("on=1 type=array base_interval=1 scale=log2 range_min=0 range_max=4");
-  EXPECT_EQ(stand.values(), R"({"bounds":[0,1,2,4],"counts":[0,0,0,0,0]})");
-  stand.add(3, 271);
-  stand.add(kMostX, kMostY);
-  EXPECT_EQ(stand.values(), R"({"bounds":[0,1,2,4],"counts":[0,0,0,271,18446744073709551615]})");
+  JsonFixture fixture("on=1 type=array base_interval=1 scale=log2 range_min=0 range_max=4");
+  EXPECT_EQ(fixture.values(), R"({"bounds":[0,1,2,4],"counts":[0,0,0,0,0]})");
+  fixture.add(3, 271);
+  fixture.add(kMostX, kMostY);
+  EXPECT_EQ(fixture.values(), R"({"bounds":[0,1,2,4],"counts":[0,0,0,271,18446744073709551615]})");
 }
 
 TEST(JsonTest, ABoundMayLieBeyond64Bits) {
-  JsonStand stand(
+  JsonFixture fixture(
       "on=1 type=array base_interval=6000000000000000000 scale=log2 range_min=1 "
       "range_max=9223372036854775807");
-  EXPECT_EQ(stand.values(), R"({"bounds":[1,6000000000000000001,12000000000000000001],)"
-                            R"("counts":[0,0,0,0]})");
+  EXPECT_EQ(fixture.values(), R"({"bounds":[1,6000000000000000001,12000000000000000001],)"
+                              R"("counts":[0,0,0,0]})");
 }
 
 TEST(JsonTest, ValuesOfTypeRaw) {
-  JsonStand stand("on=1 type=raw entries_max=2");
-  EXPECT_EQ(stand.values(), R"({"time_us":[],"serial":[],"x":[],"y":[]})");
+  JsonFixture fixture("on=1 type=raw entries_max=2");
+  EXPECT_EQ(fixture.values(), R"({"time_us":[],"serial":[],"x":[],"y":[]})");
   for (int i = 0; i < 3; ++i) {
-    stand.pass_us(1);
-    stand.add(-i, 7);
+    fixture.pass_us(1);
+    fixture.add(-i, 7);
   }
-  EXPECT_EQ(stand.values(), R"({"time_us":[2,3],"serial":[1,2],"x":[-1,-2],"y":[7,7]})");
+  EXPECT_EQ(fixture.values(), R"({"time_us":[2,3],"serial":[1,2],"x":[-1,-2],"y":[7,7]})");
 }
 
 TEST(JsonTest, ValuesOfTypeLast) {
-  JsonStand stand("on=1 type=last");
-  EXPECT_EQ(stand.values(), R"({"time_us":null,"x":null})");
-  stand.pass_us(12);
-  stand.add(kLeastX);
-  EXPECT_EQ(stand.values(), R"({"time_us":12,"x":-9223372036854775808})");
+  JsonFixture fixture("on=1 type=last");
+  EXPECT_EQ(fixture.values(), R"({"time_us":null,"x":null})");
+  fixture.pass_us(12);
+  fixture.add(kLeastX);
+  EXPECT_EQ(fixture.values(), R"({"time_us":12,"x":-9223372036854775808})");
 }
 
 TEST(JsonTest, ValuesOfTypeQuantiles) {
-  JsonStand stand("on=1 type=quantiles precision=0 quantiles=5,50.50,99.9");
+  JsonFixture fixture("on=1 type=quantiles precision=0 quantiles=5,50.50,99.9");
   const std::string empty =
       R"({"count":0,"min":null,"avg":null,"max":null,"sum":0,"quantiles":[)"
       R"({"q":5,"value":null},{"q":50.5,"value":null},{"q":99.9,"value":null}],)"
       R"("buckets":{"zero":0,"positive":{"indexes":[],"counts":[]},)"
       R"("negative":{"indexes":[],"counts":[]}}})";
-  EXPECT_EQ(stand.values(), empty);
-  stand.add(100, 0);  // no weight
-  EXPECT_EQ(stand.values(), empty);
-  stand.add(-3);
-  stand.add(0, 2);
-  stand.add(5);
-  stand.add(8);
-  EXPECT_EQ(stand.values(), R"({"count":5,"min":-3,"avg":2.000,"max":100,"sum":10,"quantiles":[)"
-                            R"({"q":5,"value":-3},{"q":50.5,"value":0},{"q":99.9,"value":8}],)"
-                            R"("buckets":{"zero":2,"positive":{"indexes":[3],"counts":[2]},)"
-                            R"("negative":{"indexes":[2],"counts":[1]}}})");
+  EXPECT_EQ(fixture.values(), empty);
+  fixture.add(100, 0);  // no weight
+  EXPECT_EQ(fixture.values(), empty);
+  fixture.add(-3);
+  fixture.add(0, 2);
+  fixture.add(5);
+  fixture.add(8);
+  EXPECT_EQ(fixture.values(), R"({"count":5,"min":-3,"avg":2.000,"max":100,"sum":10,"quantiles":[)"
+                              R"({"q":5,"value":-3},{"q":50.5,"value":0},{"q":99.9,"value":8}],)"
+                              R"("buckets":{"zero":2,"positive":{"indexes":[3],"counts":[2]},)"
+                              R"("negative":{"indexes":[2],"counts":[1]}}})");
 }
 
 TEST(JsonTest, IndexesOfBucketsAreThoseOfTheBaseUnit) {
-  JsonStand stand("on=1 type=quantiles precision=0 quantiles=50 units=microseconds/requests");
-  stand.add(1'000'000);  // one second: (2^-1, 2^0]
-  stand.add(1'000'001);
-  EXPECT_NE(stand.values().find(R"("positive":{"indexes":[0,1],"counts":[1,1]})"),
+  JsonFixture fixture("on=1 type=quantiles precision=0 quantiles=50 units=microseconds/requests");
+  fixture.add(1'000'000);  // one second: (2^-1, 2^0]
+  fixture.add(1'000'001);
+  EXPECT_NE(fixture.values().find(R"("positive":{"indexes":[0,1],"counts":[1,1]})"),
             std::string::npos);
 }
 
 TEST(JsonTest, ValuesOfHistories) {
   const std::string head = "on=1 type=history entries_max=3 period=1000 mode=";
-  JsonStand counts(head + "increments");
+  JsonFixture counts(head + "increments");
   EXPECT_EQ(counts.values(), R"({"end_us":[],"totals":[]})");
-  JsonStand sums(head + "products");
-  JsonStand ranges(head + "range");
-  JsonStand quantiles(head + "quantiles precision=0 quantiles=50,99");
-  for (JsonStand* const stand : {&counts, &sums, &ranges, &quantiles}) {
-    stand->add(-7, 3);
-    stand->pass_us(2'000);
-    stand->add(1);  // in the open period
+  JsonFixture sums(head + "products");
+  JsonFixture ranges(head + "range");
+  JsonFixture quantiles(head + "quantiles precision=0 quantiles=50,99");
+  for (JsonFixture* const fixture : {&counts, &sums, &ranges, &quantiles}) {
+    fixture->add(-7, 3);
+    fixture->pass_us(2'000);
+    fixture->add(1);  // in the open period
   }
   EXPECT_EQ(counts.values(), R"({"end_us":[1000,2000],"totals":[3,0]})");
   EXPECT_EQ(sums.values(), R"({"end_us":[1000,2000],"totals":[-21,0]})");
@@ -198,110 +198,110 @@ TEST(JsonTest, ValuesOfHistories) {
 }
 
 TEST(JsonTest, SamplesCountOnOverResetsAndRedefinitions) {
-  JsonStand stand("on=1 type=range range_max=9");
-  stand.add(5);
-  stand.add(50);  // out of range
-  EXPECT_EQ(stand.overview().samples, 2u);
-  ASSERT_EQ(stand.define("data=reset"), "");
-  ASSERT_EQ(stand.define("type=list entries_max=1"), "");
-  stand.add(1);
-  ASSERT_EQ(stand.define("on=0"), "");
-  stand.add(1);
-  EXPECT_NE(stand.json().find("\"samples\":3,"), std::string::npos);
-  EXPECT_EQ(stand.overview().samples, 3u);
+  JsonFixture fixture("on=1 type=range range_max=9");
+  fixture.add(5);
+  fixture.add(50);  // out of range
+  EXPECT_EQ(fixture.overview().samples, 2u);
+  ASSERT_EQ(fixture.define("data=reset"), "");
+  ASSERT_EQ(fixture.define("type=list entries_max=1"), "");
+  fixture.add(1);
+  ASSERT_EQ(fixture.define("on=0"), "");
+  fixture.add(1);
+  EXPECT_NE(fixture.json().find("\"samples\":3,"), std::string::npos);
+  EXPECT_EQ(fixture.overview().samples, 3u);
 }
 
 TEST(JsonTest, AnInterfaceCountsASampleForViewsOnce) {
-  JsonStand stand("on=1");
-  ASSERT_EQ(stand.define("name=v of=s type=range"), "");
-  stand.add(1);
-  ASSERT_EQ(stand.define("name=s on=0"), "");
-  stand.add(2);
-  const auto shown = stand.overview();
+  JsonFixture fixture("on=1");
+  ASSERT_EQ(fixture.define("name=v of=s type=range"), "");
+  fixture.add(1);
+  ASSERT_EQ(fixture.define("name=s on=0"), "");
+  fixture.add(2);
+  const auto shown = fixture.overview();
   EXPECT_EQ(shown.samples, 2u);
   EXPECT_EQ(shown.statistics, 2u);
   EXPECT_EQ(shown.on, 1u);
-  stand.interface->remove_statistic("s", stand.clock.now());
-  EXPECT_EQ(stand.overview().samples, 2u);
+  fixture.interface->remove_statistic("s", fixture.clock.now());
+  EXPECT_EQ(fixture.overview().samples, 2u);
 }
 
 TEST(JsonTest, WhatIsOnIsCountedAnewAfterEachChange) {
-  JsonStand stand("on=1");
-  const auto on = [&] { return stand.overview().on; };
+  JsonFixture fixture("on=1");
+  const auto on = [&] { return fixture.overview().on; };
   EXPECT_EQ(on(), 1u);
-  stand.create("t", "on=1");
+  fixture.create("t", "on=1");
   EXPECT_EQ(on(), 2u);
-  ASSERT_EQ(stand.define("name=v of=t type=range"), "");
+  ASSERT_EQ(fixture.define("name=v of=t type=range"), "");
   EXPECT_EQ(on(), 3u);
-  stand.add(1);
+  fixture.add(1);
   EXPECT_EQ(on(), 3u);
-  ASSERT_EQ(stand.define("on=0"), "");
+  ASSERT_EQ(fixture.define("on=0"), "");
   EXPECT_EQ(on(), 0u);
-  ASSERT_EQ(stand.define("name=t on=1"), "");
+  ASSERT_EQ(fixture.define("name=t on=1"), "");
   EXPECT_EQ(on(), 1u);
-  stand.interface->drop(*stand.interface->find("t"), stand.clock.now());
+  fixture.interface->drop(*fixture.interface->find("t"), fixture.clock.now());
   EXPECT_EQ(on(), 0u);
-  ASSERT_EQ(stand.define("name=s on=1"), "");
+  ASSERT_EQ(fixture.define("name=s on=1"), "");
   EXPECT_EQ(on(), 1u);
-  stand.interface->remove_statistic("s", stand.clock.now());
+  fixture.interface->remove_statistic("s", fixture.clock.now());
   EXPECT_EQ(on(), 0u);
 }
 
 TEST(JsonTest, AHistoryMovesOnceItIsDefinedAndOn) {
-  JsonStand stand("on=1");
+  JsonFixture fixture("on=1");
   const auto moves = [&] {
-    const auto before = stand.overview().version;
-    stand.pass_us(1'000'000);
-    return stand.overview().version != before;
+    const auto before = fixture.overview().version;
+    fixture.pass_us(1'000'000);
+    return fixture.overview().version != before;
   };
   EXPECT_FALSE(moves());
-  ASSERT_EQ(stand.define("type=history entries_max=3 mode=increments period=1000000"), "");
+  ASSERT_EQ(fixture.define("type=history entries_max=3 mode=increments period=1000000"), "");
   EXPECT_TRUE(moves());
-  ASSERT_EQ(stand.define("on=0"), "");
+  ASSERT_EQ(fixture.define("on=0"), "");
   EXPECT_FALSE(moves());
-  ASSERT_EQ(stand.define("on=1"), "");
+  ASSERT_EQ(fixture.define("on=1"), "");
   EXPECT_TRUE(moves());
-  ASSERT_EQ(stand.define("type=value mode=increments"), "");
+  ASSERT_EQ(fixture.define("type=value mode=increments"), "");
   EXPECT_FALSE(moves());
-  ASSERT_EQ(stand.define("undo=1"), "");
+  ASSERT_EQ(fixture.define("undo=1"), "");
   EXPECT_TRUE(moves());
 }
 
 TEST(JsonTest, TheSerialGrowsWithEachChangeAndNotWithTime) {
-  JsonStand stand("on=1 type=history entries_max=3 mode=increments period=1000000");
-  const auto serial = [&] { return stand.overview().version; };
+  JsonFixture fixture("on=1 type=history entries_max=3 mode=increments period=1000000");
+  const auto serial = [&] { return fixture.overview().version; };
   const auto first = serial();
-  stand.pass_us(999'999);
-  (void)stand.json();
+  fixture.pass_us(999'999);
+  (void)fixture.json();
   EXPECT_EQ(serial(), first);
-  stand.pass_us(1);  // the period ends
+  fixture.pass_us(1);  // the period ends
   EXPECT_EQ(serial(), first + 1);
-  stand.add(1);
+  fixture.add(1);
   EXPECT_EQ(serial(), first + 2);
-  ASSERT_EQ(stand.define("range_max=5"), "");
+  ASSERT_EQ(fixture.define("range_max=5"), "");
   EXPECT_EQ(serial(), first + 3);
 }
 
 TEST(JsonTest, SamplesAreSaved) {
-  JsonStand stand("on=1");
-  stand.add(1);
-  const std::string before = stand.json();
-  const std::string bytes = stand.saved();
+  JsonFixture fixture("on=1");
+  fixture.add(1);
+  const std::string before = fixture.json();
+  const std::string bytes = fixture.saved();
   ByteReader in(bytes);
-  stand.interface = Interface::load(in, stand.ledger).value();
-  EXPECT_EQ(stand.overview().samples, 1u);
-  EXPECT_NE(stand.json().find("\"samples\":1,"), std::string::npos);
+  fixture.interface = Interface::load(in, fixture.ledger).value();
+  EXPECT_EQ(fixture.overview().samples, 1u);
+  EXPECT_NE(fixture.json().find("\"samples\":1,"), std::string::npos);
 }
 
 TEST(JsonTest, TheRoomIsMetExactlyByEachType) {
-  JsonStand stand;
+  JsonFixture fixture;
   std::size_t count = 0;
   for (const char* text : kEachType) {
-    Statistic* const statistic = stand.create(numbered(count++), text);
-    stand.add(statistic, {{.x = 0}, {.x = kLeastX}, {.x = kMostX, .y = 9}});
+    Statistic* const statistic = fixture.create(numbered(count++), text);
+    fixture.add(statistic, {{.x = 0}, {.x = kLeastX}, {.x = kMostX, .y = 9}});
   }
   const auto render = [&](std::size_t bytes_max) {
-    return stand.interface->render_json("web", 1, stand.clock.now(), bytes_max);
+    return fixture.interface->render_json("web", 1, fixture.clock.now(), bytes_max);
   };
   const std::string text = render(kAnyLength).value();
   EXPECT_EQ(render(text.size()).value(), text);
@@ -313,19 +313,19 @@ TEST(JsonTest, TheRoomIsMetExactlyByEachType) {
 }
 
 TEST(JsonTest, WhatCertainlyIsTooLongIsNotCopied) {
-  JsonStand stand("on=1 type=array base_interval=1 scale=lin range_min=1 range_max=65535");
+  JsonFixture fixture("on=1 type=array base_interval=1 scale=lin range_min=1 range_max=65535");
   const std::size_t before = allocated_bytes();
-  EXPECT_FALSE(stand.interface->render_json("web", 1, stand.clock.now(), 100'000));
+  EXPECT_FALSE(fixture.interface->render_json("web", 1, fixture.clock.now(), 100'000));
   EXPECT_LT(allocated_bytes() - before, 2'000u);
 }
 
 TEST(JsonTest, RenderingStopsWhereTheRoomEnds) {
-  JsonStand stand(
+  JsonFixture fixture(
       "on=1 type=array base_interval=1 scale=lin range_min=4611686018427387904 "
       "range_max=4611686018427453437");
   const std::size_t room = 600'000;
   const std::size_t before = allocated_bytes();
-  EXPECT_FALSE(stand.interface->render_json("web", 1, stand.clock.now(), room));
+  EXPECT_FALSE(fixture.interface->render_json("web", 1, fixture.clock.now(), room));
   // The room, its doublings before, and the copy of the data.
   EXPECT_LT(allocated_bytes() - before, 4 * room + 65'536 * sizeof(std::uint64_t));
 }

@@ -1,6 +1,6 @@
 // What an interface tells the ledger, and when.
 #include "tests/unit/allocated.h"
-#include "tests/unit/statistics_interface/stand.h"
+#include "tests/unit/statistics_interface/fixture.h"
 
 namespace tallyfs::statistics {
 namespace {
@@ -19,12 +19,12 @@ Ledger::Limits limits(std::uint64_t statistics, std::uint64_t bytes) {
 }
 
 TEST(LedgerUseTest, CountsObjectsNamesAndUnitsWithTheData) {
-  Stand stand;
-  EXPECT_EQ(stand.ledger.total(), (Holdings{.interfaces = 1, .bytes = kInterfaceBytes}));
-  stand.create("abc", "units=slots");
-  EXPECT_EQ(stand.ledger.total().bytes, kInterfaceBytes + bare(3, 5));
-  stand.create("s", "type=raw entries_max=100");
-  EXPECT_EQ(stand.ledger.total().bytes,
+  Fixture fixture;
+  EXPECT_EQ(fixture.ledger.total(), (Holdings{.interfaces = 1, .bytes = kInterfaceBytes}));
+  fixture.create("abc", "units=slots");
+  EXPECT_EQ(fixture.ledger.total().bytes, kInterfaceBytes + bare(3, 5));
+  fixture.create("s", "type=raw entries_max=100");
+  EXPECT_EQ(fixture.ledger.total().bytes,
             kInterfaceBytes + bare(3, 5) + bare(1) + Ring<Sample>::worst_case_bytes(100));
 }
 
@@ -37,57 +37,57 @@ TEST(LedgerUseTest, HalfOfAShareIsLeftToTheTree) {
 TEST(LedgerUseTest, AStatisticTakesFourLinesOfMemory) { EXPECT_LE(sizeof(Statistic), 4 * 64); }
 
 TEST(LedgerUseTest, IsBackWhereItWasAfterCreateRedefineAndRemove) {
-  Stand stand("on=1 units=a/b");
-  const Holdings before = stand.ledger.total();
-  const std::string definition = stand.definition();
+  Fixture fixture("on=1 units=a/b");
+  const Holdings before = fixture.ledger.total();
+  const std::string definition = fixture.definition();
   for (const char* text :
        {"", "type=range units=x help=Time", "type=list entries_max=9", kBigArray,
         "type=history entries_max=9 mode=range period=1", "type=raw entries_max=9",
         "type=quantiles precision=8 quantiles=50 units=microseconds/n", "type=last",
         "type=history entries_max=9 mode=quantiles period=1 precision=1 quantiles=1"}) {
-    stand.create("t", text);
-    EXPECT_EQ(stand.ledger.total().statistics, 2u);
-    EXPECT_TRUE(stand.interface->remove_statistic("t", stand.clock.now()));
-    EXPECT_EQ(stand.ledger.total(), before);
-    EXPECT_EQ(stand.define(text), "");
-    EXPECT_EQ(stand.define("type=value mode=increments range_min=-9223372036854775808 "
-                           "range_max=9223372036854775807 units=a/b help=-"),
+    fixture.create("t", text);
+    EXPECT_EQ(fixture.ledger.total().statistics, 2u);
+    EXPECT_TRUE(fixture.interface->remove_statistic("t", fixture.clock.now()));
+    EXPECT_EQ(fixture.ledger.total(), before);
+    EXPECT_EQ(fixture.define(text), "");
+    EXPECT_EQ(fixture.define("type=value mode=increments range_min=-9223372036854775808 "
+                             "range_max=9223372036854775807 units=a/b help=-"),
               "");
-    EXPECT_EQ(stand.ledger.total(), before);
+    EXPECT_EQ(fixture.ledger.total(), before);
   }
-  EXPECT_EQ(stand.definition(), definition);
-  stand.interface.reset();
-  EXPECT_EQ(stand.ledger.total(), Holdings{});
+  EXPECT_EQ(fixture.definition(), definition);
+  fixture.interface.reset();
+  EXPECT_EQ(fixture.ledger.total(), Holdings{});
 }
 
 TEST(LedgerUseTest, CountsUnitsOfSamplesThatAreNotThoseOfTheDefinition) {
-  Stand stand;
-  const Holdings empty = stand.ledger.total();
-  stand.create("s", "units=ms/n sample_units=ms/n");
+  Fixture fixture;
+  const Holdings empty = fixture.ledger.total();
+  fixture.create("s", "units=ms/n sample_units=ms/n");
   const std::uint64_t bytes = empty.bytes + bare(1);
-  EXPECT_EQ(stand.ledger.total().bytes, bytes + 4);
-  EXPECT_EQ(stand.define("name=s units=people"), "");
-  EXPECT_EQ(stand.ledger.total().bytes, bytes + 6 + 4);
-  EXPECT_EQ(stand.define("name=s units=ms/n"), "");
-  EXPECT_EQ(stand.ledger.total().bytes, bytes + 4);
-  EXPECT_EQ(stand.define("name=s units=-"), "");
-  EXPECT_EQ(stand.ledger.total().bytes, bytes + 4);
-  EXPECT_TRUE(stand.interface->remove_statistic("s", stand.clock.now()));
-  EXPECT_EQ(stand.ledger.total(), empty);
+  EXPECT_EQ(fixture.ledger.total().bytes, bytes + 4);
+  EXPECT_EQ(fixture.define("name=s units=people"), "");
+  EXPECT_EQ(fixture.ledger.total().bytes, bytes + 6 + 4);
+  EXPECT_EQ(fixture.define("name=s units=ms/n"), "");
+  EXPECT_EQ(fixture.ledger.total().bytes, bytes + 4);
+  EXPECT_EQ(fixture.define("name=s units=-"), "");
+  EXPECT_EQ(fixture.ledger.total().bytes, bytes + 4);
+  EXPECT_TRUE(fixture.interface->remove_statistic("s", fixture.clock.now()));
+  EXPECT_EQ(fixture.ledger.total(), empty);
 }
 
 TEST(LedgerUseTest, TheLastByteMayBeHeldAndNotOneMore) {
   const std::uint64_t bytes = kInterfaceBytes + bare(4, 2) + Ring<Sample>::worst_case_bytes(5);
   for (const std::uint64_t room : {bytes, bytes - 1}) {
-    Stand stand(limits(1, room));
-    const auto created = stand.interface->create_statistic(
-        "four", "type=raw entries_max=5 units=xy", stand.clock.now());
+    Fixture fixture(limits(1, room));
+    const auto created = fixture.interface->create_statistic(
+        "four", "type=raw entries_max=5 units=xy", fixture.clock.now());
     EXPECT_EQ(created.has_value(), room == bytes);
     if (created) continue;
     EXPECT_EQ(created.error().code, ErrorCode::kNoSpace);
-    EXPECT_EQ(stand.ledger.total(), (Holdings{.interfaces = 1, .bytes = kInterfaceBytes}));
-    EXPECT_EQ(stand.interface->find("four"), nullptr);
-    EXPECT_EQ(stand.definition(), "");
+    EXPECT_EQ(fixture.ledger.total(), (Holdings{.interfaces = 1, .bytes = kInterfaceBytes}));
+    EXPECT_EQ(fixture.interface->find("four"), nullptr);
+    EXPECT_EQ(fixture.definition(), "");
   }
 }
 
@@ -98,46 +98,46 @@ TEST(LedgerUseTest, AnInterfaceMustHaveRoomForItself) {
 }
 
 TEST(LedgerUseTest, RefusesOneInterfaceOrStatisticTooMany) {
-  Stand stand(limits(1, 1 << 20));
-  const auto now = stand.clock.now();
-  EXPECT_EQ(Interface::create(stand.ledger, kUid, now).error().code, ErrorCode::kNoSpace);
-  stand.create("s", "");
-  EXPECT_EQ(stand.interface->create_statistic("t", "", now).error().code, ErrorCode::kNoSpace);
-  EXPECT_EQ(stand.interface->statistics().size(), 1u);
+  Fixture fixture(limits(1, 1 << 20));
+  const auto now = fixture.clock.now();
+  EXPECT_EQ(Interface::create(fixture.ledger, kUid, now).error().code, ErrorCode::kNoSpace);
+  fixture.create("s", "");
+  EXPECT_EQ(fixture.interface->create_statistic("t", "", now).error().code, ErrorCode::kNoSpace);
+  EXPECT_EQ(fixture.interface->statistics().size(), 1u);
 }
 
 TEST(LedgerUseTest, ALineBeyondTheLedgerChangesNothing) {
   const std::uint64_t objects = kInterfaceBytes + 2 * bare(1);
   const std::uint64_t fifty = Ring<Sample>::worst_case_bytes(50);
-  Stand stand(limits(2, objects + 2 * fifty));
-  stand.create("s", "on=1 type=raw entries_max=50");
-  stand.create("t", "");
-  const std::string before = stand.definition();
-  const Holdings held = stand.ledger.total();
+  Fixture fixture(limits(2, objects + 2 * fifty));
+  fixture.create("s", "on=1 type=raw entries_max=50");
+  fixture.create("t", "");
+  const std::string before = fixture.definition();
+  const Holdings held = fixture.ledger.total();
   EXPECT_EQ(held, (Holdings{.interfaces = 1, .statistics = 2, .bytes = objects + fifty}));
-  const auto refused = stand.interface->define("type=raw entries_max=51", stand.clock.now());
+  const auto refused = fixture.interface->define("type=raw entries_max=51", fixture.clock.now());
   EXPECT_EQ(refused.error().code, ErrorCode::kNoSpace);
-  EXPECT_EQ(stand.definition(), before);
-  EXPECT_EQ(stand.ledger.total(), held);
-  EXPECT_EQ(stand.define("type=raw entries_max=50"), "");
-  EXPECT_EQ(stand.ledger.total().bytes, objects + 2 * fifty);
-  EXPECT_EQ(stand.define("type=range"), "");
-  EXPECT_EQ(stand.ledger.total().bytes, objects);
+  EXPECT_EQ(fixture.definition(), before);
+  EXPECT_EQ(fixture.ledger.total(), held);
+  EXPECT_EQ(fixture.define("type=raw entries_max=50"), "");
+  EXPECT_EQ(fixture.ledger.total().bytes, objects + 2 * fifty);
+  EXPECT_EQ(fixture.define("type=range"), "");
+  EXPECT_EQ(fixture.ledger.total().bytes, objects);
 }
 
 TEST(LedgerUseTest, IsAskedBeforeAnyDataAreMade) {
-  Stand stand(limits(2, kInterfaceBytes + bare(1) + kBigArrayBytes - 1));
-  stand.create("s", "");
+  Fixture fixture(limits(2, kInterfaceBytes + bare(1) + kBigArrayBytes - 1));
+  fixture.create("s", "");
   const std::size_t before = allocated_bytes();
-  EXPECT_FALSE(stand.interface->create_statistic("t", kBigArray, stand.clock.now()));
-  EXPECT_FALSE(stand.interface->define(kBigArray, stand.clock.now()));
+  EXPECT_FALSE(fixture.interface->create_statistic("t", kBigArray, fixture.clock.now()));
+  EXPECT_FALSE(fixture.interface->define(kBigArray, fixture.clock.now()));
   EXPECT_LT(allocated_bytes() - before, 10'000u);
 }
 
 TEST(LedgerUseTest, ARedefinitionMakesItsDataOnce) {
-  Stand stand("on=1");
+  Fixture fixture("on=1");
   const std::size_t before = allocated_bytes();
-  EXPECT_EQ(stand.define(std::string("data=reset ") + kBigArray), "");
+  EXPECT_EQ(fixture.define(std::string("data=reset ") + kBigArray), "");
   EXPECT_LT(allocated_bytes() - before, kBigArrayBytes + 10'000);
 }
 

@@ -2,8 +2,8 @@
 // slow model says.
 #include <limits>
 
+#include "tests/unit/statistics_interface/fixture.h"
 #include "tests/unit/statistics_interface/slow_model.h"
-#include "tests/unit/statistics_interface/stand.h"
 
 namespace tallyfs::statistics {
 namespace {
@@ -66,9 +66,9 @@ std::vector<Sample> draw_run(Random& random, std::chrono::nanoseconds now) {
 struct Pair {
   Random& random;
   SlowModel model;
-  Stand stand{definition_of(model)};
+  Fixture fixture{definition_of(model)};
 
-  std::int64_t now_ns() const { return stand.clock.now().monotonic.count(); }
+  std::int64_t now_ns() const { return fixture.clock.now().monotonic.count(); }
 
   void step() {
     switch (random.below(12)) {
@@ -83,33 +83,33 @@ struct Pair {
       case 4:
       case 5: {
         const std::int64_t from = now_ns();
-        stand.clock.advance(
+        fixture.clock.advance(
             std::chrono::nanoseconds(random.below(random.below(5) ? 4000 : 90'000)));
         return model.pass(from, now_ns());
       }
       default: {
-        const auto run = draw_run(random, stand.clock.now().monotonic);
-        stand.add(run);
+        const auto run = draw_run(random, fixture.clock.now().monotonic);
+        fixture.add(run);
         return model.add(run);
       }
     }
   }
   void switch_to(bool on) {
-    ASSERT_EQ(stand.define(on ? "on=1" : "on=0"), "");
+    ASSERT_EQ(fixture.define(on ? "on=1" : "on=0"), "");
     model.on = on;
     model.pass(now_ns(), now_ns());
   }
   void reset() {
-    ASSERT_EQ(stand.define("data=reset"), "");
+    ASSERT_EQ(fixture.define("data=reset"), "");
     model.reset(now_ns());
   }
   void save_and_load() {
-    const std::string bytes = stand.saved();
+    const std::string bytes = fixture.saved();
     ByteReader in(bytes);
-    auto loaded = Interface::load(in, stand.ledger);
+    auto loaded = Interface::load(in, fixture.ledger);
     ASSERT_TRUE(loaded.has_value());
     ASSERT_EQ(in.left(), 0u);
-    stand.interface = std::move(loaded.value());
+    fixture.interface = std::move(loaded.value());
   }
 };
 
@@ -121,12 +121,13 @@ TEST_P(ModelTest, SaysWhatTheSlowModelSays) {
   for (int i = 0; i < kStatistics && !HasFailure(); ++i) {
     Pair pair{random, draw_model(random, GetParam())};
     pair.model.reset(0);
-    SCOPED_TRACE(pair.stand.definition());
+    SCOPED_TRACE(pair.fixture.definition());
     for (int step = 0; step < kSteps && !HasFailure(); ++step) {
       pair.step();
-      ASSERT_EQ(pair.stand.overview().on, pair.model.on ? 1u : 0u);
-      ASSERT_EQ(pair.stand.data(), pair.model.data());
-      ASSERT_EQ(pair.stand.attribute("hits_out_of_range"), std::to_string(pair.model.out_of_range));
+      ASSERT_EQ(pair.fixture.overview().on, pair.model.on ? 1u : 0u);
+      ASSERT_EQ(pair.fixture.data(), pair.model.data());
+      ASSERT_EQ(pair.fixture.attribute("hits_out_of_range"),
+                std::to_string(pair.model.out_of_range));
     }
   }
 }

@@ -1,5 +1,5 @@
 // type=history mode=quantiles.
-#include "tests/unit/statistics_interface/stand.h"
+#include "tests/unit/statistics_interface/fixture.h"
 
 namespace tallyfs::statistics {
 namespace {
@@ -13,35 +13,35 @@ constexpr char kSeconds[] =
 Sample at(seconds time, std::int64_t x) { return {.x = x, .time = time + nanoseconds(1)}; }
 
 TEST(QuantileHistoryTest, ShowsPercentilesOfEachPeriod) {
-  Stand stand(kSeconds);
-  stand.add({at(seconds(0), 3), at(seconds(0), 100), at(seconds(0), 100)});
-  stand.clock.advance(seconds(2));
-  EXPECT_EQ(stand.data(),
+  Fixture fixture(kSeconds);
+  fixture.add({at(seconds(0), 3), at(seconds(0), 100), at(seconds(0), 100)});
+  fixture.clock.advance(seconds(2));
+  EXPECT_EQ(fixture.data(),
             "s [1.000000] 3 3 67.667 100 p50=100 p99=100\n"
             "s [2.000000] 0 0 0.000 0\n");
 }
 
 TEST(QuantileHistoryTest, OlderPeriodsStayAsTheyWereShown) {
-  Stand stand(kSeconds);
+  Fixture fixture(kSeconds);
   for (int second = 0; second < 5; ++second) {
-    stand.add({at(seconds(second), second + 1), at(seconds(second), 10 * (second + 1))});
-    stand.clock.advance(seconds(1));
+    fixture.add({at(seconds(second), second + 1), at(seconds(second), 10 * (second + 1))});
+    fixture.clock.advance(seconds(1));
   }
-  EXPECT_EQ(stand.data(),
+  EXPECT_EQ(fixture.data(),
             "s [1.000000] 2 1 5.500 10 p50=1 p99=10\n"
             "s [2.000000] 2 2 11.000 20 p50=2 p99=20\n"
             "s [3.000000] 2 3 16.500 30 p50=3 p99=30\n"
             "s [4.000000] 2 4 22.000 40 p50=4 p99=40\n"
             "s [5.000000] 2 5 27.500 50 p50=5 p99=50\n");
-  stand.clock.advance(seconds(1));
-  EXPECT_EQ(stand.data().substr(0, 14), "s [2.000000] 2");
+  fixture.clock.advance(seconds(1));
+  EXPECT_EQ(fixture.data().substr(0, 14), "s [2.000000] 2");
 }
 
 TEST(QuantileHistoryTest, ALateSampleCountsInItsPeriodOrInTheOldestKept) {
-  Stand stand(kSeconds);
-  stand.clock.advance(seconds(4));
-  stand.add({at(seconds(3), 30), at(seconds(2), 20), at(seconds(0), 7), at(seconds(4), 40)});
-  EXPECT_EQ(stand.data(),
+  Fixture fixture(kSeconds);
+  fixture.clock.advance(seconds(4));
+  fixture.add({at(seconds(3), 30), at(seconds(2), 20), at(seconds(0), 7), at(seconds(4), 40)});
+  EXPECT_EQ(fixture.data(),
             "s [1.000000] 0 0 0.000 0\n"
             "s [2.000000] 0 0 0.000 0\n"
             "s [3.000000] 2 7 13.500 20 p50=7 p99=20\n"
@@ -49,36 +49,37 @@ TEST(QuantileHistoryTest, ALateSampleCountsInItsPeriodOrInTheOldestKept) {
 }
 
 TEST(QuantileHistoryTest, ChangingThePercentilesDiscards) {
-  Stand stand(kSeconds);
-  stand.add({at(seconds(0), 3)});
-  stand.clock.advance(seconds(1));
-  EXPECT_EQ(stand.define("quantiles=50"), "");
-  EXPECT_EQ(stand.data(), "");
+  Fixture fixture(kSeconds);
+  fixture.add({at(seconds(0), 3)});
+  fixture.clock.advance(seconds(1));
+  EXPECT_EQ(fixture.define("quantiles=50"), "");
+  EXPECT_EQ(fixture.data(), "");
 }
 
 TEST(QuantileHistoryTest, TheModeNeedsItsAttributes) {
-  Stand stand("on=1 type=history entries_max=5 mode=range period=1000000");
-  EXPECT_EQ(stand.define("mode=quantiles"), "s: mode=quantiles also needs precision and quantiles");
-  EXPECT_EQ(stand.define("mode=quantiles precision=3 quantiles=1,2,3,4,5"), "");
-  EXPECT_EQ(stand.attribute("quantiles"), "1,2,3,4,5");
-  stand.add({at(seconds(0), 8)});
-  stand.clock.advance(seconds(1));
-  EXPECT_EQ(stand.data(), "s [1.000000] 1 8 8.000 8 p1=8 p2=8 p3=8 p4=8 p5=8\n");
-  EXPECT_EQ(stand.define("mode=range"), "");
-  EXPECT_EQ(stand.attribute("quantiles"), "no quantiles");
+  Fixture fixture("on=1 type=history entries_max=5 mode=range period=1000000");
+  EXPECT_EQ(fixture.define("mode=quantiles"),
+            "s: mode=quantiles also needs precision and quantiles");
+  EXPECT_EQ(fixture.define("mode=quantiles precision=3 quantiles=1,2,3,4,5"), "");
+  EXPECT_EQ(fixture.attribute("quantiles"), "1,2,3,4,5");
+  fixture.add({at(seconds(0), 8)});
+  fixture.clock.advance(seconds(1));
+  EXPECT_EQ(fixture.data(), "s [1.000000] 1 8 8.000 8 p1=8 p2=8 p3=8 p4=8 p5=8\n");
+  EXPECT_EQ(fixture.define("mode=range"), "");
+  EXPECT_EQ(fixture.attribute("quantiles"), "no quantiles");
 }
 
 TEST(QuantileHistoryTest, StandsStillWhileItIsOff) {
-  Stand stand(kSeconds);
-  stand.add({at(seconds(0), 8)});
-  EXPECT_EQ(stand.define("on=0"), "");
-  stand.clock.advance(seconds(100));
-  EXPECT_EQ(stand.define("on=1"), "");
-  EXPECT_EQ(stand.data(), "s [1.000000] 1 8 8.000 8 p50=8 p99=8\n");
-  stand.clock.advance(seconds(1));
-  stand.add({at(seconds(101), 9)});
-  stand.clock.advance(seconds(3));
-  EXPECT_EQ(stand.data(),
+  Fixture fixture(kSeconds);
+  fixture.add({at(seconds(0), 8)});
+  EXPECT_EQ(fixture.define("on=0"), "");
+  fixture.clock.advance(seconds(100));
+  EXPECT_EQ(fixture.define("on=1"), "");
+  EXPECT_EQ(fixture.data(), "s [1.000000] 1 8 8.000 8 p50=8 p99=8\n");
+  fixture.clock.advance(seconds(1));
+  fixture.add({at(seconds(101), 9)});
+  fixture.clock.advance(seconds(3));
+  EXPECT_EQ(fixture.data(),
             "s [1.000000] 1 8 8.000 8 p50=8 p99=8\n"
             "s [101.000000] 0 0 0.000 0\n"
             "s [102.000000] 1 9 9.000 9 p50=9 p99=9\n"
@@ -87,12 +88,12 @@ TEST(QuantileHistoryTest, StandsStillWhileItIsOff) {
 }
 
 TEST(QuantileHistoryTest, AJumpBeyondAllPeriodsLeavesEmptyOnes) {
-  Stand stand(kSeconds);
-  stand.add({at(seconds(0), 8)});
-  stand.clock.advance(seconds(1000));
-  stand.add({at(seconds(1000), 9)});
-  stand.clock.advance(seconds(1));
-  const std::string data = stand.data();
+  Fixture fixture(kSeconds);
+  fixture.add({at(seconds(0), 8)});
+  fixture.clock.advance(seconds(1000));
+  fixture.add({at(seconds(1000), 9)});
+  fixture.clock.advance(seconds(1));
+  const std::string data = fixture.data();
   EXPECT_EQ(std::count(data.begin(), data.end(), '\n'), 5);
   EXPECT_EQ(data.substr(data.rfind("s [")), "s [1001.000000] 1 9 9.000 9 p50=9 p99=9\n");
 }

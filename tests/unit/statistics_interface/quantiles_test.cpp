@@ -6,7 +6,7 @@
 
 #include "core/statistics/types/quantiles_statistic.h"
 #include "tests/unit/sanitized.h"
-#include "tests/unit/statistics_interface/stand.h"
+#include "tests/unit/statistics_interface/fixture.h"
 
 namespace tallyfs::statistics {
 namespace {
@@ -15,70 +15,70 @@ constexpr auto kNumberMax = std::numeric_limits<std::int64_t>::max();
 constexpr auto kNumberMin = std::numeric_limits<std::int64_t>::min();
 
 TEST(QuantilesTest, ShowsCountMinAvgPercentilesAndMax) {
-  Stand stand("on=1 type=quantiles precision=5 quantiles=50,99.9");
-  for (std::int64_t x = 1; x <= 10; ++x) stand.add(x);
-  EXPECT_EQ(stand.data(), "s count 10\ns min 1\ns avg 5.500\ns p50 5\ns p99.9 10\ns max 10\n");
+  Fixture fixture("on=1 type=quantiles precision=5 quantiles=50,99.9");
+  for (std::int64_t x = 1; x <= 10; ++x) fixture.add(x);
+  EXPECT_EQ(fixture.data(), "s count 10\ns min 1\ns avg 5.500\ns p50 5\ns p99.9 10\ns max 10\n");
 }
 
 TEST(QuantilesTest, ShowsOneLineWithoutSamples) {
-  Stand stand("on=1 type=quantiles precision=0 quantiles=50");
-  EXPECT_EQ(stand.data(), "s count 0\n");
-  stand.add(7, 0);
-  EXPECT_EQ(stand.data(), "s count 0\n");
+  Fixture fixture("on=1 type=quantiles precision=0 quantiles=50");
+  EXPECT_EQ(fixture.data(), "s count 0\n");
+  fixture.add(7, 0);
+  EXPECT_EQ(fixture.data(), "s count 0\n");
 }
 
 TEST(QuantilesTest, APercentileIsAtMostTheGreatestX) {
-  Stand stand("on=1 type=quantiles precision=0 quantiles=50");
-  stand.add(1'000'000);
-  EXPECT_EQ(stand.data(),
+  Fixture fixture("on=1 type=quantiles precision=0 quantiles=50");
+  fixture.add(1'000'000);
+  EXPECT_EQ(fixture.data(),
             "s count 1\ns min 1000000\ns avg 1000000.000\ns p50 1000000\ns max 1000000\n");
 }
 
 TEST(QuantilesTest, EndsOfBucketsFollowTheUnits) {
-  Stand stand("on=1 type=quantiles precision=0 quantiles=50 units=microseconds/requests");
+  Fixture fixture("on=1 type=quantiles precision=0 quantiles=50 units=microseconds/requests");
   // 2^-1 seconds, and a second sample far above
-  stand.add({{.x = 400'000}, {.x = 5'000'000}});
-  EXPECT_NE(stand.data().find("s p50 500000\n"), std::string::npos);
+  fixture.add({{.x = 400'000}, {.x = 5'000'000}});
+  EXPECT_NE(fixture.data().find("s p50 500000\n"), std::string::npos);
 }
 
 TEST(QuantilesTest, BelowZeroTheEndIsTheOneNearerToZero) {
-  Stand stand("on=1 type=quantiles precision=0 quantiles=25,50,75");
+  Fixture fixture("on=1 type=quantiles precision=0 quantiles=25,50,75");
   // -100 is in (-128, -64], -3 in (-4, -2]: integers from -127 and from -3 on
-  stand.add({{.x = -100}, {.x = -3}, {.x = 0}, {.x = 5}});
-  EXPECT_EQ(stand.data(),
+  fixture.add({{.x = -100}, {.x = -3}, {.x = 0}, {.x = 5}});
+  EXPECT_EQ(fixture.data(),
             "s count 4\ns min -100\ns avg -24.500\ns p25 -65\ns p50 -3\ns p75 0\ns max 5\n");
 }
 
 TEST(QuantilesTest, ChangingThePercentilesKeepsTheData) {
-  Stand stand("on=1 type=quantiles precision=5 quantiles=50");
-  stand.add(7);
-  EXPECT_EQ(stand.define("quantiles=10,20"), "");
-  EXPECT_EQ(stand.data(), "s count 1\ns min 7\ns avg 7.000\ns p10 7\ns p20 7\ns max 7\n");
-  EXPECT_EQ(stand.attribute("quantiles"), "10,20");
-  EXPECT_EQ(stand.define("precision=4"), "");
-  EXPECT_EQ(stand.data(), "s count 0\n");
+  Fixture fixture("on=1 type=quantiles precision=5 quantiles=50");
+  fixture.add(7);
+  EXPECT_EQ(fixture.define("quantiles=10,20"), "");
+  EXPECT_EQ(fixture.data(), "s count 1\ns min 7\ns avg 7.000\ns p10 7\ns p20 7\ns max 7\n");
+  EXPECT_EQ(fixture.attribute("quantiles"), "10,20");
+  EXPECT_EQ(fixture.define("precision=4"), "");
+  EXPECT_EQ(fixture.data(), "s count 0\n");
 }
 
 TEST(QuantilesTest, ANarrowerRangeKeepsTheDataAndItsShareOfTheLedger) {
-  Stand stand("on=1 type=quantiles precision=8 quantiles=50 range_min=1");
-  const std::uint64_t bytes = stand.ledger.total().bytes;
-  stand.add({{.x = 1}, {.x = 1'000'000}});
-  EXPECT_EQ(stand.define("range_min=10 range_max=20"), "");
-  EXPECT_EQ(stand.ledger.total().bytes, bytes);
-  stand.add({{.x = 5}, {.x = 15}});
-  EXPECT_NE(stand.data().find("s count 3\ns min 1\n"), std::string::npos);
-  EXPECT_EQ(stand.define("data=reset"), "");
-  EXPECT_LT(stand.ledger.total().bytes, bytes - 100'000);
-  EXPECT_EQ(stand.define("range_min=1 range_max=9223372036854775807"), "");
-  EXPECT_EQ(stand.ledger.total().bytes, bytes);
+  Fixture fixture("on=1 type=quantiles precision=8 quantiles=50 range_min=1");
+  const std::uint64_t bytes = fixture.ledger.total().bytes;
+  fixture.add({{.x = 1}, {.x = 1'000'000}});
+  EXPECT_EQ(fixture.define("range_min=10 range_max=20"), "");
+  EXPECT_EQ(fixture.ledger.total().bytes, bytes);
+  fixture.add({{.x = 5}, {.x = 15}});
+  EXPECT_NE(fixture.data().find("s count 3\ns min 1\n"), std::string::npos);
+  EXPECT_EQ(fixture.define("data=reset"), "");
+  EXPECT_LT(fixture.ledger.total().bytes, bytes - 100'000);
+  EXPECT_EQ(fixture.define("range_min=1 range_max=9223372036854775807"), "");
+  EXPECT_EQ(fixture.ledger.total().bytes, bytes);
 }
 
 TEST(QuantilesTest, ExtremesCount) {
-  Stand stand("on=1 type=quantiles precision=8 quantiles=1,99");
-  stand.add({{.x = kNumberMin}, {.x = kNumberMax}});
-  EXPECT_NE(stand.data().find("s p99 9223372036854775807\n"), std::string::npos);
-  EXPECT_EQ(stand.add(5, std::numeric_limits<std::uint64_t>::max()), 1u);
-  EXPECT_NE(stand.data().find("s count 18446744073709551615\n"), std::string::npos);
+  Fixture fixture("on=1 type=quantiles precision=8 quantiles=1,99");
+  fixture.add({{.x = kNumberMin}, {.x = kNumberMax}});
+  EXPECT_NE(fixture.data().find("s p99 9223372036854775807\n"), std::string::npos);
+  EXPECT_EQ(fixture.add(5, std::numeric_limits<std::uint64_t>::max()), 1u);
+  EXPECT_NE(fixture.data().find("s count 18446744073709551615\n"), std::string::npos);
 }
 
 TEST(ExponentialHistogramTest, MergesAsIfAllHadGoneIntoOne) {

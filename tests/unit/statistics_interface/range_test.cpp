@@ -1,6 +1,6 @@
 #include "core/base/saturating.h"
 #include "core/sums/sums.h"
-#include "tests/unit/statistics_interface/stand.h"
+#include "tests/unit/statistics_interface/fixture.h"
 
 namespace tallyfs::statistics {
 namespace {
@@ -12,27 +12,27 @@ std::string average(Int128 sum, std::uint64_t number) {
 }
 
 TEST(RangeTest, IsAllZerosWithoutSamples) {
-  EXPECT_EQ(Stand("on=1 type=range").data(), "s 0 0 0.000 0\n");
+  EXPECT_EQ(Fixture("on=1 type=range").data(), "s 0 0 0.000 0\n");
 }
 
 TEST(RangeTest, AveragesNegativeSamplesExactly) {
-  Stand stand("on=1 type=range");
-  stand.add({{.x = -1, .y = 1}, {.x = -2, .y = 2}});
-  EXPECT_EQ(stand.data(), "s 3 -2 -1.667 -1\n");
+  Fixture fixture("on=1 type=range");
+  fixture.add({{.x = -1, .y = 1}, {.x = -2, .y = 2}});
+  EXPECT_EQ(fixture.data(), "s 3 -2 -1.667 -1\n");
 }
 
 TEST(RangeTest, WeighsXByY) {
-  Stand stand("on=1 type=range");
-  stand.add({{.x = 1, .y = 3}, {.x = 128, .y = 1}});
-  EXPECT_EQ(stand.data(), "s 4 1 32.750 128\n");
+  Fixture fixture("on=1 type=range");
+  fixture.add({{.x = 1, .y = 3}, {.x = 128, .y = 1}});
+  EXPECT_EQ(fixture.data(), "s 4 1 32.750 128\n");
 }
 
 TEST(RangeTest, SamplesWithoutWeightCountForMinAndMax) {
-  Stand stand("on=1 type=range");
-  stand.add(-5, 0);
-  EXPECT_EQ(stand.data(), "s 0 -5 0.000 -5\n");
-  stand.add(3);
-  EXPECT_EQ(stand.data(), "s 1 -5 3.000 3\n");
+  Fixture fixture("on=1 type=range");
+  fixture.add(-5, 0);
+  EXPECT_EQ(fixture.data(), "s 0 -5 0.000 -5\n");
+  fixture.add(3);
+  EXPECT_EQ(fixture.data(), "s 1 -5 3.000 3\n");
 }
 
 TEST(RangeTest, RoundsToNearestWithTiesAwayFromZero) {
@@ -58,11 +58,11 @@ TEST(RangeTest, AveragesSumsThatFillTheirType) {
 }
 
 TEST(RangeTest, NumberHas64Bits) {
-  Stand stand("on=1 type=range");
-  stand.add(2, 5'000'000'000);
-  EXPECT_EQ(stand.data(), "s 5000000000 2 2.000 2\n");
-  EXPECT_EQ(stand.add(2, ~std::uint64_t{0}), 1u);
-  EXPECT_EQ(stand.data().substr(0, 23), "s 18446744073709551615 ");
+  Fixture fixture("on=1 type=range");
+  fixture.add(2, 5'000'000'000);
+  EXPECT_EQ(fixture.data(), "s 5000000000 2 2.000 2\n");
+  EXPECT_EQ(fixture.add(2, ~std::uint64_t{0}), 1u);
+  EXPECT_EQ(fixture.data().substr(0, 23), "s 18446744073709551615 ");
 }
 
 }  // namespace

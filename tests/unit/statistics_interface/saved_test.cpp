@@ -2,21 +2,21 @@
 // refused.
 #include "tests/unit/sanitized.h"
 #include "tests/unit/statistics_interface/each_type.h"
-#include "tests/unit/statistics_interface/stand.h"
+#include "tests/unit/statistics_interface/fixture.h"
 
 namespace tallyfs::statistics {
 namespace {
 
-void feed(Stand& stand) {
+void feed(Fixture& fixture) {
   for (const std::int64_t x : {3, -9, 3, 200, 0, 17}) {
-    stand.add(x, 2);
-    stand.clock.advance(std::chrono::microseconds(700));
+    fixture.add(x, 2);
+    fixture.clock.advance(std::chrono::microseconds(700));
   }
 }
 
 // One of each type, fed, and the histories not all in one state.
-struct FullStand : Stand {
-  FullStand() {
+struct FullFixture : Fixture {
+  FullFixture() {
     std::size_t count = 0;
     for (const char* text : kEachType) {
       Statistic* const statistic = create(numbered(count++), text);
@@ -35,16 +35,16 @@ Result<std::unique_ptr<Interface>> load(std::string_view bytes, Ledger& ledger) 
 }
 
 TEST(SavedTest, LoadsWhatReadsTheSame) {
-  FullStand stand;
+  FullFixture fixture;
   Ledger ledger{{}};
-  const auto loaded = load(stand.saved(), ledger);
+  const auto loaded = load(fixture.saved(), ledger);
   ASSERT_TRUE(loaded.has_value());
   Interface& copy = *loaded.value();
   EXPECT_EQ(copy.uid(), kUid);
-  EXPECT_EQ(copy.render_definition(kAnyLength).value(), stand.definition());
-  EXPECT_EQ(copy.last_change(stand.clock.now()), stand.last_change());
-  EXPECT_EQ(copy.render_data(stand.clock.now(), kAnyLength).value(), stand.data());
-  EXPECT_EQ(ledger.total(), stand.ledger.total());
+  EXPECT_EQ(copy.render_definition(kAnyLength).value(), fixture.definition());
+  EXPECT_EQ(copy.last_change(fixture.clock.now()), fixture.last_change());
+  EXPECT_EQ(copy.render_data(fixture.clock.now(), kAnyLength).value(), fixture.data());
+  EXPECT_EQ(ledger.total(), fixture.ledger.total());
 }
 
 // What a feeder that says sample_units=SECONDS hears of the statistic s.
@@ -56,10 +56,10 @@ std::string refusal(const Interface& interface, const std::string& sample_units)
 TEST(SavedTest, KnowsTheUnitsOfSamplesAgain) {
   for (const char* units : {"", "units=milliseconds/n", "units=hours/n", "units=-"}) {
     SCOPED_TRACE(units);
-    Stand stand;
-    stand.create("s", "units=milliseconds/n sample_units=milliseconds/n");
-    EXPECT_EQ(stand.define(std::string("name=s ") + units), "");
-    const auto loaded = load(stand.saved(), stand.ledger);
+    Fixture fixture;
+    fixture.create("s", "units=milliseconds/n sample_units=milliseconds/n");
+    EXPECT_EQ(fixture.define(std::string("name=s ") + units), "");
+    const auto loaded = load(fixture.saved(), fixture.ledger);
     ASSERT_TRUE(loaded.has_value());
     EXPECT_EQ(refusal(*loaded.value(), "milliseconds/people"), "");
     EXPECT_EQ(refusal(*loaded.value(), "microseconds/n"),
@@ -70,38 +70,38 @@ TEST(SavedTest, KnowsTheUnitsOfSamplesAgain) {
 }
 
 TEST(SavedTest, TheFirstFeederSaysTheUnitsOfSamples) {
-  Stand stand;
-  stand.create("s", "units=people");
-  EXPECT_EQ(refusal(*stand.interface, "hours/n"), "") << "nobody has said any";
-  EXPECT_TRUE(stand.interface->note_sample_units("s", "sample_units=-").has_value());
-  EXPECT_TRUE(stand.interface->note_sample_units("s", "sample_units=hours/n").has_value());
-  EXPECT_EQ(refusal(*stand.interface, "-"), "");
-  EXPECT_EQ(refusal(*stand.interface, "bytes/n"), "") << "of the same scale";
-  EXPECT_EQ(refusal(*stand.interface, "hours/n"),
+  Fixture fixture;
+  fixture.create("s", "units=people");
+  EXPECT_EQ(refusal(*fixture.interface, "hours/n"), "") << "nobody has said any";
+  EXPECT_TRUE(fixture.interface->note_sample_units("s", "sample_units=-").has_value());
+  EXPECT_TRUE(fixture.interface->note_sample_units("s", "sample_units=hours/n").has_value());
+  EXPECT_EQ(refusal(*fixture.interface, "-"), "");
+  EXPECT_EQ(refusal(*fixture.interface, "bytes/n"), "") << "of the same scale";
+  EXPECT_EQ(refusal(*fixture.interface, "hours/n"),
             "its samples have no units, to which samples with units=hours/n do not add up");
-  stand.create("t", "units=thousandths/n sample_units=thousandths/n");
-  EXPECT_TRUE(stand.interface->refuse_sample_units("t", "sample_units=milliseconds/n"))
+  fixture.create("t", "units=thousandths/n sample_units=thousandths/n");
+  EXPECT_TRUE(fixture.interface->refuse_sample_units("t", "sample_units=milliseconds/n"))
       << "thousandths are no milliseconds";
 }
 
 // Feeders send integers, and do not hear of other decimals.
 TEST(SavedTest, DecimalsStayThoseOfTheFeeder) {
-  Stand stand;
-  stand.create("s", "type=range decimals=2");
-  EXPECT_EQ(refusal(*stand.interface, "seconds/n decimals=2"), "");
-  EXPECT_EQ(refusal(*stand.interface, "seconds/n decimals=6"),
+  Fixture fixture;
+  fixture.create("s", "type=range decimals=2");
+  EXPECT_EQ(refusal(*fixture.interface, "seconds/n decimals=2"), "");
+  EXPECT_EQ(refusal(*fixture.interface, "seconds/n decimals=6"),
             "it has decimals=2, to which samples with units=seconds/n decimals=6 do not add up");
-  EXPECT_EQ(stand.define("name=s decimals=3"), "") << "no feeder has said any";
-  ASSERT_TRUE(stand.interface->note_sample_units("s", "sample_units=seconds/n decimals=3"));
-  EXPECT_NE(stand.define("name=s undo=1"), "") << "of decimals that the feeder does not have";
-  EXPECT_EQ(stand.define("name=s decimals=3 type=list entries_max=9"), "");
+  EXPECT_EQ(fixture.define("name=s decimals=3"), "") << "no feeder has said any";
+  ASSERT_TRUE(fixture.interface->note_sample_units("s", "sample_units=seconds/n decimals=3"));
+  EXPECT_NE(fixture.define("name=s undo=1"), "") << "of decimals that the feeder does not have";
+  EXPECT_EQ(fixture.define("name=s decimals=3 type=list entries_max=9"), "");
   EXPECT_EQ(
-      stand.define("name=s decimals=2"),
+      fixture.define("name=s decimals=2"),
       "its feeder sends samples with decimals=3: change the feeder, then remove the statistic");
-  EXPECT_EQ(stand.define("decimals=2"),
+  EXPECT_EQ(fixture.define("decimals=2"),
             "s: its feeder sends samples with decimals=3: change the feeder, then remove the "
             "statistic");
-  const auto loaded = load(stand.saved(), stand.ledger);
+  const auto loaded = load(fixture.saved(), fixture.ledger);
   ASSERT_TRUE(loaded.has_value());
   EXPECT_EQ(refusal(*loaded.value(), "milliseconds/n"), "") << "the same scale";
   EXPECT_NE(refusal(*loaded.value(), "seconds/n decimals=6"), "");
@@ -109,21 +109,21 @@ TEST(SavedTest, DecimalsStayThoseOfTheFeeder) {
 
 // The statistic has its own words for the scale of a feeder that says it otherwise.
 TEST(SavedTest, AScaleByOtherWordsIsNotedInThoseOfTheStatistic) {
-  Stand stand;
-  stand.create("s", "type=range units=microseconds/n");
+  Fixture fixture;
+  fixture.create("s", "type=range units=microseconds/n");
   const std::string in_seconds = "seconds/n decimals=6";
-  EXPECT_EQ(refusal(*stand.interface, in_seconds), "");
-  ASSERT_TRUE(stand.interface->note_sample_units("s", "sample_units=" + in_seconds));
-  EXPECT_EQ(refusal(*stand.interface, in_seconds), "");
-  EXPECT_EQ(refusal(*stand.interface, "microseconds/n"), "");
-  EXPECT_NE(refusal(*stand.interface, "seconds/n"), "");
+  EXPECT_EQ(refusal(*fixture.interface, in_seconds), "");
+  ASSERT_TRUE(fixture.interface->note_sample_units("s", "sample_units=" + in_seconds));
+  EXPECT_EQ(refusal(*fixture.interface, in_seconds), "");
+  EXPECT_EQ(refusal(*fixture.interface, "microseconds/n"), "");
+  EXPECT_NE(refusal(*fixture.interface, "seconds/n"), "");
 }
 
 TEST(SavedTest, EachTypeGoesOnAsIfNothingHadHappened) {
   for (const char* text : kEachType) {
     SCOPED_TRACE(text);
-    Stand one(text);
-    Stand other(text);
+    Fixture one(text);
+    Fixture other(text);
     feed(one);
     feed(other);
     one.interface = load(one.saved(), one.ledger).value();
@@ -135,14 +135,14 @@ TEST(SavedTest, EachTypeGoesOnAsIfNothingHadHappened) {
 }
 
 TEST(SavedTest, SavingIsNoChange) {
-  FullStand stand;
-  const std::string once = stand.saved();
-  EXPECT_EQ(stand.saved(), once);
+  FullFixture fixture;
+  const std::string once = fixture.saved();
+  EXPECT_EQ(fixture.saved(), once);
 }
 
 TEST(SavedTest, AStateCutOffAnywhereIsRefused) {
-  FullStand stand;
-  const std::string bytes = stand.saved();
+  FullFixture fixture;
+  const std::string bytes = fixture.saved();
   Ledger ledger{{}};
   for (std::size_t size = 0; size < bytes.size(); ++size) {
     ASSERT_FALSE(load(std::string_view(bytes).substr(0, size), ledger).has_value()) << size;
@@ -154,8 +154,8 @@ TEST(SavedTest, AStateCutOffAnywhereIsRefused) {
 TEST(SavedTest, AStateWithWrongBytesIsRefusedOrUsable) {
   Random random;
   TRACE_SEED(random);
-  FullStand stand;
-  const std::string bytes = stand.saved();
+  FullFixture fixture;
+  const std::string bytes = fixture.saved();
   Ledger ledger{{}};
   const int rounds = kSanitized ? 2'000 : 20'000;
   for (int i = 0; i < rounds; ++i) {
@@ -166,37 +166,37 @@ TEST(SavedTest, AStateWithWrongBytesIsRefusedOrUsable) {
     const auto loaded = load(wrong, ledger);
     if (!loaded) continue;
     Interface& interface = *loaded.value();
-    const Sample sample{.time = stand.clock.now().monotonic};
+    const Sample sample{.time = fixture.clock.now().monotonic};
     for (Statistic* statistic : interface.statistics()) {
       const statistics::Run run{statistic, {&sample, 1}};
-      interface.add({&run, 1}, stand.clock.now());
+      interface.add({&run, 1}, fixture.clock.now());
     }
-    EXPECT_TRUE(interface.render_data(stand.clock.now(), kAnyLength));
-    interface.define("on=0 data=reset", stand.clock.now());
+    EXPECT_TRUE(interface.render_data(fixture.clock.now(), kAnyLength));
+    interface.define("on=0 data=reset", fixture.clock.now());
   }
   EXPECT_EQ(ledger.total(), Holdings{});
 }
 
 TEST(SavedTest, TheLedgerOfTheLoaderCounts) {
-  FullStand stand;
+  FullFixture fixture;
   Ledger ledger{{.per_uid = {.interfaces = 1, .statistics = 5, .bytes = 1 << 20}}};
-  EXPECT_EQ(load(stand.saved(), ledger).error().code, ErrorCode::kNoSpace);
+  EXPECT_EQ(load(fixture.saved(), ledger).error().code, ErrorCode::kNoSpace);
   EXPECT_EQ(ledger.total(), Holdings{});
 }
 
 // Nothing is measured while no daemon runs: periods of that time are absent, not zero.
 TEST(SavedTest, AHistoryThatIsResumedHasNoPeriodsForTheTimeBetween) {
-  Stand stand("type=history mode=increments period=1000000 entries_max=9 on=1");
-  stand.add(1, 5);
-  stand.clock.advance(std::chrono::seconds(1));
-  const std::string before = stand.data();
-  stand.interface = load(stand.saved(), stand.ledger).value();
-  stand.clock.advance(std::chrono::seconds(5));
-  stand.interface->resume(Boot::kThis, stand.clock.now());
-  EXPECT_EQ(stand.data().find(before), 0u);
-  stand.add(1, 7);
-  stand.clock.advance(std::chrono::seconds(1));
-  const std::string after = stand.data();
+  Fixture fixture("type=history mode=increments period=1000000 entries_max=9 on=1");
+  fixture.add(1, 5);
+  fixture.clock.advance(std::chrono::seconds(1));
+  const std::string before = fixture.data();
+  fixture.interface = load(fixture.saved(), fixture.ledger).value();
+  fixture.clock.advance(std::chrono::seconds(5));
+  fixture.interface->resume(Boot::kThis, fixture.clock.now());
+  EXPECT_EQ(fixture.data().find(before), 0u);
+  fixture.add(1, 7);
+  fixture.clock.advance(std::chrono::seconds(1));
+  const std::string after = fixture.data();
   EXPECT_TRUE(after.ends_with(" 7\n")) << after;
   EXPECT_EQ(std::count(after.begin(), after.end(), '\n'), 3) << after;
 }
@@ -204,37 +204,37 @@ TEST(SavedTest, AHistoryThatIsResumedHasNoPeriodsForTheTimeBetween) {
 TEST(SavedTest, AfterAnotherBootTotalsAreThereAndTimesAreNot) {
   for (const char* text : kEachType) {
     SCOPED_TRACE(text);
-    Stand stand(text);
-    feed(stand);
-    const std::string data = stand.data();
-    stand.interface = load(stand.saved(), stand.ledger).value();
-    stand.interface->resume(Boot::kOther, {.monotonic = std::chrono::seconds(1)});
-    const std::string definition = stand.definition();
+    Fixture fixture(text);
+    feed(fixture);
+    const std::string data = fixture.data();
+    fixture.interface = load(fixture.saved(), fixture.ledger).value();
+    fixture.interface->resume(Boot::kOther, {.monotonic = std::chrono::seconds(1)});
+    const std::string definition = fixture.definition();
     EXPECT_NE(definition.find(" data=[0.000000] started=[0.000000] stopped=[0.000000]"),
               std::string::npos)
         << definition;
     const std::string_view type(text);
     if (type.find("type=history") != type.npos || type.find("type=raw") != type.npos) {
-      EXPECT_EQ(
-          stand.interface->render_data({.monotonic = std::chrono::seconds(1)}, kAnyLength).value(),
-          "");
+      EXPECT_EQ(fixture.interface->render_data({.monotonic = std::chrono::seconds(1)}, kAnyLength)
+                    .value(),
+                "");
     } else if (type.find("type=last") != type.npos) {
-      EXPECT_NE(stand.data().find(" [0.000000] "), std::string::npos) << stand.data();
+      EXPECT_NE(fixture.data().find(" [0.000000] "), std::string::npos) << fixture.data();
     } else {
-      EXPECT_EQ(stand.data(), data);
+      EXPECT_EQ(fixture.data(), data);
     }
   }
 }
 
 // What a reset gives back is given back here, too.
 TEST(SavedTest, AResumedInterfaceLeavesTheLedgerClean) {
-  FullStand stand;
+  FullFixture fixture;
   Ledger ledger{{}};
   {
-    const auto loaded = load(stand.saved(), ledger);
-    loaded.value()->resume(Boot::kOther, stand.clock.now());
+    const auto loaded = load(fixture.saved(), ledger);
+    loaded.value()->resume(Boot::kOther, fixture.clock.now());
     for (const Statistic* each : loaded.value()->statistics()) {
-      EXPECT_TRUE(loaded.value()->remove_statistic(each->name(), stand.clock.now()));
+      EXPECT_TRUE(loaded.value()->remove_statistic(each->name(), fixture.clock.now()));
     }
     EXPECT_EQ(ledger.total(), (Holdings{.interfaces = 1, .bytes = kInterfaceBytes}));
   }

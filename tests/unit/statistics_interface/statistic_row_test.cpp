@@ -1,6 +1,6 @@
 #include "core/statistics/interface/statistic_row.h"
 
-#include "tests/unit/statistics_interface/stand.h"
+#include "tests/unit/statistics_interface/fixture.h"
 
 namespace tallyfs::statistics {
 namespace {

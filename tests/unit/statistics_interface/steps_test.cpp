@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "tests/unit/statistics_interface/each_type.h"
-#include "tests/unit/statistics_interface/stand.h"
+#include "tests/unit/statistics_interface/fixture.h"
 
 namespace tallyfs::statistics {
 namespace {
@@ -11,9 +11,9 @@ namespace {
 constexpr std::size_t kMany = 3 * Interface::kLineAtOnce;  // two cuts in each pass
 
 // Statistics of all types with a few samples each, old enough for a reset to be kept.
-struct LargeStand : Stand {
-  explicit LargeStand(std::size_t count = kMany, const Ledger::Limits& limits = {})
-      : Stand(limits) {
+struct LargeFixture : Fixture {
+  explicit LargeFixture(std::size_t count = kMany, const Ledger::Limits& limits = {})
+      : Fixture(limits) {
     for (std::size_t i = 0; i < count; ++i) {
       const std::size_t type = i % std::size(kEachType);
       Statistic* const made = create(numbered(i), kEachType[type]);
@@ -50,7 +50,7 @@ TEST(StepsOfALineTest, ComeToWhatTheWholeLineComesTo) {
   for (const char* const line :
        {"data=reset", "on=0", "on=0 data=reset", "units=x/y", "type=range",
         "type=list entries_max=7 help=a", "range_min=-100 range_max=100", "strict=1 type=last"}) {
-    LargeStand whole, stepped;
+    LargeFixture whole, stepped;
     EXPECT_EQ(whole.define(line), "") << line;
     EXPECT_GE(stepped.define_late(line), 3) << line;
     EXPECT_EQ(stepped.definition(), whole.definition()) << line;
@@ -66,55 +66,55 @@ TEST(StepsOfALineTest, ComeToWhatTheWholeLineComesTo) {
 }
 
 TEST(StepsOfALineTest, AreOneOfAsManyAsAreChangedAtOnce) {
-  LargeStand stand(Interface::kLineAtOnce);
-  EXPECT_EQ(stand.define_late("data=reset"), 1);
-  EXPECT_EQ(stand.define_late("undo=1"), 1);
-  EXPECT_EQ(stand.define_late("type=range"), 1);
+  LargeFixture fixture(Interface::kLineAtOnce);
+  EXPECT_EQ(fixture.define_late("data=reset"), 1);
+  EXPECT_EQ(fixture.define_late("undo=1"), 1);
+  EXPECT_EQ(fixture.define_late("type=range"), 1);
 }
 
 TEST(StepsOfALineTest, ALineThatIsImpossibleForOneChangesNothing) {
-  LargeStand stand;
-  stand.create("last", "type=array base_interval=1 scale=lin range_min=0 range_max=9");
-  const std::string before = stand.definition();
-  const auto done = stand.define_late("range_min=10", [](int) {});
+  LargeFixture fixture;
+  fixture.create("last", "type=array base_interval=1 scale=lin range_min=0 range_max=9");
+  const std::string before = fixture.definition();
+  const auto done = fixture.define_late("range_min=10", [](int) {});
   ASSERT_FALSE(done);
   EXPECT_NE(done.error().reason.find(": range_min"), std::string::npos) << done.error().reason;
-  EXPECT_EQ(stand.definition(), before);
-  const auto strict = stand.define_late("strict=1 type=range entries_max=5", [](int) {});
+  EXPECT_EQ(fixture.definition(), before);
+  const auto strict = fixture.define_late("strict=1 type=range entries_max=5", [](int) {});
   ASSERT_FALSE(strict);
-  EXPECT_EQ(stand.definition(), before);
+  EXPECT_EQ(fixture.definition(), before);
 }
 
 TEST(StepsOfALineTest, WhatIsMadeMeanwhileIsNotForTheLine) {
-  LargeStand stand;
-  ASSERT_TRUE(stand.define_late("on=0", [&](int steps) {
-    if (steps == 1) stand.create("made", "on=1");
+  LargeFixture fixture;
+  ASSERT_TRUE(fixture.define_late("on=0", [&](int steps) {
+    if (steps == 1) fixture.create("made", "on=1");
   }));
-  EXPECT_NE(stand.definition().find("name=made on=1 "), std::string::npos);
-  EXPECT_EQ(stand.definition().find("on=1"), stand.definition().find("name=made on=1") + 10);
+  EXPECT_NE(fixture.definition().find("name=made on=1 "), std::string::npos);
+  EXPECT_EQ(fixture.definition().find("on=1"), fixture.definition().find("name=made on=1") + 10);
 }
 
 TEST(StepsOfALineTest, WhatIsMadeWhileALineIsCheckedIsNotForItEither) {
-  LargeStand stand;
-  ASSERT_TRUE(stand.define_late("type=last", [&](int steps) {
-    if (steps == 1) stand.create("made", "on=1 type=range");
+  LargeFixture fixture;
+  ASSERT_TRUE(fixture.define_late("type=last", [&](int steps) {
+    if (steps == 1) fixture.create("made", "on=1 type=range");
   }));
-  EXPECT_NE(stand.definition().find("name=made on=1 type=range"), std::string::npos);
-  EXPECT_EQ(stand.definition().find("type=value"), std::string::npos);
+  EXPECT_NE(fixture.definition().find("name=made on=1 type=range"), std::string::npos);
+  EXPECT_EQ(fixture.definition().find("type=value"), std::string::npos);
 }
 
 TEST(StepsOfALineTest, AViewHasTheDecimalsOfItsSourceBetweenTwoSteps) {
-  LargeStand stand;
-  stand.create("source", "on=1 type=range");
+  LargeFixture fixture;
+  fixture.create("source", "on=1 type=range");
   for (std::size_t i = 0; i < 2 * Interface::kLineAtOnce; ++i) {
-    stand.create("behind" + numbered(i), "on=1");
+    fixture.create("behind" + numbered(i), "on=1");
   }
-  ASSERT_TRUE(stand.interface->create_view("view", "of=source", stand.clock.now()));
+  ASSERT_TRUE(fixture.interface->create_view("view", "of=source", fixture.clock.now()));
   const auto decimals_of = [&](std::string_view name) {
-    return stand.interface->find(name)->definition().decimals;
+    return fixture.interface->find(name)->definition().decimals;
   };
   bool seen = false;
-  ASSERT_TRUE(stand.define_late("decimals=2", [&](int) {
+  ASSERT_TRUE(fixture.define_late("decimals=2", [&](int) {
     EXPECT_EQ(decimals_of("view"), decimals_of("source"));
     seen |= decimals_of("source") == 2 && decimals_of("behind" + numbered(2000)) == 0;
   }));
@@ -123,32 +123,32 @@ TEST(StepsOfALineTest, AViewHasTheDecimalsOfItsSourceBetweenTwoSteps) {
 }
 
 TEST(StepsOfALineTest, EndAtAFeederThatSaysItsDecimalsMeanwhile) {
-  LargeStand stand;
+  LargeFixture fixture;
   const std::string last = numbered(kMany - 1);
-  const auto done = stand.define_late("decimals=3", [&](int steps) {
+  const auto done = fixture.define_late("decimals=3", [&](int steps) {
     if (steps != 3) return;
-    EXPECT_EQ(stand.interface->find(numbered(0))->definition().decimals, 3);
-    ASSERT_TRUE(stand.interface->note_sample_units(last, "sample_units=ms"));
+    EXPECT_EQ(fixture.interface->find(numbered(0))->definition().decimals, 3);
+    ASSERT_TRUE(fixture.interface->note_sample_units(last, "sample_units=ms"));
   });
   ASSERT_FALSE(done);
-  EXPECT_EQ(stand.interface->find(last)->definition().decimals, 0);
+  EXPECT_EQ(fixture.interface->find(last)->definition().decimals, 0);
   EXPECT_NE(done.error().reason.find("its feeder sends samples"), std::string::npos);
   EXPECT_NE(done.error().reason.find("statistics before it are changed"), std::string::npos);
 }
 
 TEST(StepsOfALineTest, AllThatAreLeftAreChangedThoughOthersGo) {
-  LargeStand stand;
-  ASSERT_TRUE(stand.define_late("on=0", [&](int steps) {
+  LargeFixture fixture;
+  ASSERT_TRUE(fixture.define_late("on=0", [&](int steps) {
     if (steps != 2) return;
     for (std::size_t i = 0; i < 2 * kMany / 3; ++i) {
-      EXPECT_TRUE(stand.interface->remove_statistic(numbered(i), stand.clock.now()));
+      EXPECT_TRUE(fixture.interface->remove_statistic(numbered(i), fixture.clock.now()));
     }
   }));
-  EXPECT_EQ(stand.interface->size(), kMany - 2 * kMany / 3);
-  EXPECT_EQ(stand.definition().find("on=1"), std::string::npos);
+  EXPECT_EQ(fixture.interface->size(), kMany - 2 * kMany / 3);
+  EXPECT_EQ(fixture.definition().find("on=1"), std::string::npos);
 
   for (const int at : {1, 4}) {
-    LargeStand moved;
+    LargeFixture moved;
     ASSERT_TRUE(moved.define_late("type=last", [&](int steps) {
       if (steps != at) return;
       for (std::size_t i = 0; i < 2 * kMany / 3; ++i) {
@@ -159,7 +159,7 @@ TEST(StepsOfALineTest, AllThatAreLeftAreChangedThoughOthersGo) {
     EXPECT_EQ(moved.interface->size(), kMany - 2 * kMany / 3);
     moved.clock.advance(std::chrono::seconds(61));
     (void)moved.data();
-    LargeStand as_new;
+    LargeFixture as_new;
     for (std::size_t i = 0; i < 2 * kMany / 3; ++i) {
       EXPECT_TRUE(as_new.interface->remove_statistic(numbered(i), as_new.clock.now()));
     }
@@ -169,14 +169,14 @@ TEST(StepsOfALineTest, AllThatAreLeftAreChangedThoughOthersGo) {
     EXPECT_EQ(moved.ledger.total(), as_new.ledger.total()) << at;
   }
 
-  LargeStand shorter;
+  LargeFixture shorter;
   ASSERT_TRUE(shorter.define_late("type=range", [&](int steps) {
     if (steps != 4) return;
     for (std::size_t i = kMany; i-- > kMany - 1500;) {
       EXPECT_TRUE(shorter.interface->remove_statistic(numbered(i), shorter.clock.now()));
     }
   }));
-  LargeStand whole(kMany - 1500);
+  LargeFixture whole(kMany - 1500);
   ASSERT_EQ(whole.define("type=range"), "");
   EXPECT_EQ(shorter.definition(), whole.definition());
   shorter.clock.advance(std::chrono::seconds(61));
@@ -186,14 +186,14 @@ TEST(StepsOfALineTest, AllThatAreLeftAreChangedThoughOthersGo) {
 }
 
 TEST(StepsOfALineTest, WhatIsSavedInStepsIsTheSame) {
-  LargeStand stand;
-  const std::string bytes = stand.saved();
+  LargeFixture fixture;
+  const std::string bytes = fixture.saved();
   ByteReader in(bytes);
-  const auto loaded = Interface::load(in, stand.ledger);
+  const auto loaded = Interface::load(in, fixture.ledger);
   ASSERT_TRUE(loaded) << loaded.error().reason;
   EXPECT_EQ(in.left(), 0u);
-  EXPECT_EQ(loaded.value()->render_definition(kAnyLength).value(), stand.definition());
-  EXPECT_EQ(loaded.value()->render_data(stand.clock.now(), kAnyLength).value(), stand.data());
+  EXPECT_EQ(loaded.value()->render_definition(kAnyLength).value(), fixture.definition());
+  EXPECT_EQ(loaded.value()->render_data(fixture.clock.now(), kAnyLength).value(), fixture.data());
 }
 
 TEST(StepsOfALineTest, EndWhereTheQuotaFillsMeanwhile) {
@@ -201,22 +201,22 @@ TEST(StepsOfALineTest, EndWhereTheQuotaFillsMeanwhile) {
     return Ledger::Limits{.per_uid = {.interfaces = 2, .statistics = kMany, .bytes = bytes}};
   };
   const char kLine[] = "type=array base_interval=1 scale=lin range_min=0 range_max=2000";
-  const std::uint64_t bytes = LargeStand().ledger.total().bytes;
+  const std::uint64_t bytes = LargeFixture().ledger.total().bytes;
   const std::uint64_t enough = bytes + kMany * 2000 * sizeof(std::uint64_t);
 
-  LargeStand stand(kMany, limits(enough));
-  const auto done = stand.define_late(kLine, [&](int steps) {
+  LargeFixture fixture(kMany, limits(enough));
+  const auto done = fixture.define_late(kLine, [&](int steps) {
     if (steps != 3) return;
-    EXPECT_NE(stand.definition().find("range_max=2000"), std::string::npos);
-    const std::uint64_t left = enough - stand.ledger.total().bytes;
-    EXPECT_TRUE(stand.ledger.reserve(kUid, {.bytes = left - left / 4}));
+    EXPECT_NE(fixture.definition().find("range_max=2000"), std::string::npos);
+    const std::uint64_t left = enough - fixture.ledger.total().bytes;
+    EXPECT_TRUE(fixture.ledger.reserve(kUid, {.bytes = left - left / 4}));
   });
   ASSERT_FALSE(done);
   EXPECT_EQ(done.error().code, ErrorCode::kNoSpace);
   EXPECT_NE(done.error().reason.find("statistics before it are changed"), std::string::npos)
       << done.error().reason;
 
-  LargeStand full(kMany, limits(bytes + (1 << 20)));
+  LargeFixture full(kMany, limits(bytes + (1 << 20)));
   const std::string before = full.definition();
   const auto refused = full.define_late(kLine, [](int) {});
   ASSERT_FALSE(refused);

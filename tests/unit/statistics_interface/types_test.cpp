@@ -4,7 +4,7 @@
 #include <sstream>
 
 #include "tests/unit/statistics_interface/each_type.h"
-#include "tests/unit/statistics_interface/stand.h"
+#include "tests/unit/statistics_interface/fixture.h"
 
 namespace tallyfs::statistics {
 namespace {
@@ -50,7 +50,7 @@ TEST(TypesTest, TestsAndFuzzersKnowEach) {
   for (const std::string& type : types()) {
     const auto found = std::find_if(
         std::begin(kEachType), std::end(kEachType),
-        [&](const std::string& text) { return Stand(text).attribute("type") == type; });
+        [&](const std::string& text) { return Fixture(text).attribute("type") == type; });
     EXPECT_NE(found, std::end(kEachType)) << type;
   }
 }

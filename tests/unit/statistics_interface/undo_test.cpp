@@ -1,7 +1,7 @@
 // What undo=1 brings back.
-#include "tests/unit/statistics_interface/cells_stand.h"
+#include "tests/unit/statistics_interface/cells_fixture.h"
 #include "tests/unit/statistics_interface/each_type.h"
-#include "tests/unit/statistics_interface/stand.h"
+#include "tests/unit/statistics_interface/fixture.h"
 
 namespace tallyfs::statistics {
 namespace {
@@ -9,8 +9,8 @@ namespace {
 using std::chrono::seconds;
 
 // A statistic with two samples, which is old enough for a reset to be kept.
-struct UndoStand : Stand {
-  explicit UndoStand(std::string_view text) : Stand(text) {
+struct UndoFixture : Fixture {
+  explicit UndoFixture(std::string_view text) : Fixture(text) {
     add(5);
     add(7, 2);
     clock.advance(seconds(2));
@@ -42,124 +42,124 @@ TEST(UndoTest, AResetComesBackWithWhatWasCountedSince) {
        "s count 4\ns min 5\ns avg 7.000\ns p50 7\ns max 9\n"},
   };
   for (const auto& [text, data] : kCases) {
-    UndoStand stand(text);
-    const std::string before = stand.definition();
-    EXPECT_EQ(stand.define("name=s data=reset"), "") << text;
-    stand.clock.advance(seconds(59));
-    stand.add(9);
-    EXPECT_EQ(stand.define("name=s undo=1"), "") << text;
-    EXPECT_EQ(stand.data(), data) << text;
-    EXPECT_EQ(stand.attribute("data"), "[0.000000]") << text;
-    EXPECT_EQ(stand.remark("name=s undo=1"), "") << text;
+    UndoFixture fixture(text);
+    const std::string before = fixture.definition();
+    EXPECT_EQ(fixture.define("name=s data=reset"), "") << text;
+    fixture.clock.advance(seconds(59));
+    fixture.add(9);
+    EXPECT_EQ(fixture.define("name=s undo=1"), "") << text;
+    EXPECT_EQ(fixture.data(), data) << text;
+    EXPECT_EQ(fixture.attribute("data"), "[0.000000]") << text;
+    EXPECT_EQ(fixture.remark("name=s undo=1"), "") << text;
   }
 }
 
 TEST(UndoTest, EachTypeAndTheLedgerAreAsTheyWere) {
   for (const char* const text : kEachType) {
-    UndoStand stand(text);
-    std::string data = stand.data();
-    const std::string definition = stand.definition();
-    const Holdings before = stand.ledger.total();
-    EXPECT_EQ(stand.define("name=s data=reset"), "") << text;
-    EXPECT_EQ(stand.define("name=s undo=1"), "") << text;
-    EXPECT_EQ(stand.data(), data) << text;
-    EXPECT_EQ(stand.definition(), definition) << text;
-    EXPECT_EQ(stand.ledger.total(), before) << text;
-    stand.clock.advance(seconds(2));
-    data = stand.data();
-    EXPECT_EQ(stand.define("name=s type=raw entries_max=7 units=us/n"), "") << text;
-    EXPECT_EQ(stand.define("name=s undo=1"), "") << text;
-    EXPECT_EQ(stand.data(), data) << text;
-    EXPECT_EQ(stand.definition(), definition) << text;
-    EXPECT_EQ(stand.ledger.total(), before) << text;
+    UndoFixture fixture(text);
+    std::string data = fixture.data();
+    const std::string definition = fixture.definition();
+    const Holdings before = fixture.ledger.total();
+    EXPECT_EQ(fixture.define("name=s data=reset"), "") << text;
+    EXPECT_EQ(fixture.define("name=s undo=1"), "") << text;
+    EXPECT_EQ(fixture.data(), data) << text;
+    EXPECT_EQ(fixture.definition(), definition) << text;
+    EXPECT_EQ(fixture.ledger.total(), before) << text;
+    fixture.clock.advance(seconds(2));
+    data = fixture.data();
+    EXPECT_EQ(fixture.define("name=s type=raw entries_max=7 units=us/n"), "") << text;
+    EXPECT_EQ(fixture.define("name=s undo=1"), "") << text;
+    EXPECT_EQ(fixture.data(), data) << text;
+    EXPECT_EQ(fixture.definition(), definition) << text;
+    EXPECT_EQ(fixture.ledger.total(), before) << text;
   }
 }
 
 TEST(UndoTest, SamplesOfAnotherDefinitionAreLostAndCounted) {
-  UndoStand stand("on=1 type=range");
-  EXPECT_EQ(stand.define("name=s type=value mode=increments"), "");
-  stand.add(1);
-  stand.add(1);
-  EXPECT_EQ(stand.define("name=s undo=1"), "");
-  EXPECT_EQ(stand.data(), "s 3 5 6.333 7\n");
-  EXPECT_EQ(stand.remark("name=s undo=1"), "2 samples that were counted since are discarded");
+  UndoFixture fixture("on=1 type=range");
+  EXPECT_EQ(fixture.define("name=s type=value mode=increments"), "");
+  fixture.add(1);
+  fixture.add(1);
+  EXPECT_EQ(fixture.define("name=s undo=1"), "");
+  EXPECT_EQ(fixture.data(), "s 3 5 6.333 7\n");
+  EXPECT_EQ(fixture.remark("name=s undo=1"), "2 samples that were counted since are discarded");
 }
 
 TEST(UndoTest, WhatFeedersCountInCellsComesBack) {
-  CellsStand cells;
+  CellsFixture cells;
   const auto source = cells.bind(kUid);
   source->add(cells.shapes[0], 7);
-  cells.stand.clock.advance(seconds(2));
-  EXPECT_EQ(cells.stand.define("name=s0 data=reset"), "");
+  cells.fixture.clock.advance(seconds(2));
+  EXPECT_EQ(cells.fixture.define("name=s0 data=reset"), "");
   source->add(cells.shapes[0], 2);
-  EXPECT_EQ(cells.stand.data(), "s0 2\n");
-  EXPECT_EQ(cells.stand.define("name=s0 undo=1"), "");
+  EXPECT_EQ(cells.fixture.data(), "s0 2\n");
+  EXPECT_EQ(cells.fixture.define("name=s0 undo=1"), "");
   source->add(cells.shapes[0], 3);
-  EXPECT_EQ(cells.stand.data(), "s0 12\n");
+  EXPECT_EQ(cells.fixture.data(), "s0 12\n");
   EXPECT_EQ(cells.samples(), 12u);
 }
 
 TEST(UndoTest, HitsComeBackAndOnStaysAsItIs) {
-  UndoStand stand("on=1 range_min=6");
-  EXPECT_EQ(stand.define("name=s data=reset on=0"), "");
-  EXPECT_EQ(stand.define("name=s undo=1"), "");
-  EXPECT_EQ(stand.data(), "s 2\n");
-  EXPECT_EQ(stand.attribute("hits_out_of_range"), "1");
-  EXPECT_EQ(stand.attribute("on"), "0");
+  UndoFixture fixture("on=1 range_min=6");
+  EXPECT_EQ(fixture.define("name=s data=reset on=0"), "");
+  EXPECT_EQ(fixture.define("name=s undo=1"), "");
+  EXPECT_EQ(fixture.data(), "s 2\n");
+  EXPECT_EQ(fixture.attribute("hits_out_of_range"), "1");
+  EXPECT_EQ(fixture.attribute("on"), "0");
 }
 
 TEST(UndoTest, ItEndsAfterAMinute) {
-  UndoStand stand("on=1");
-  const Holdings before = stand.ledger.total();
-  EXPECT_EQ(stand.define("name=s data=reset"), "");
-  EXPECT_EQ(stand.undo_us(), "62000000");
-  stand.clock.advance(seconds(60));
-  EXPECT_EQ(stand.undo_us(), "");
-  EXPECT_EQ(stand.ledger.total(), before);
-  EXPECT_NE(stand.define("name=s undo=1"), "");
-  EXPECT_EQ(stand.data(), "s 0\n");
+  UndoFixture fixture("on=1");
+  const Holdings before = fixture.ledger.total();
+  EXPECT_EQ(fixture.define("name=s data=reset"), "");
+  EXPECT_EQ(fixture.undo_us(), "62000000");
+  fixture.clock.advance(seconds(60));
+  EXPECT_EQ(fixture.undo_us(), "");
+  EXPECT_EQ(fixture.ledger.total(), before);
+  EXPECT_NE(fixture.define("name=s undo=1"), "");
+  EXPECT_EQ(fixture.data(), "s 0\n");
 }
 
 TEST(UndoTest, ThereIsOneStep) {
-  UndoStand stand("on=1");
-  EXPECT_EQ(stand.define("strict=1 name=s data=reset"), "");
-  stand.add(1);
-  stand.clock.advance(seconds(1));
-  EXPECT_EQ(stand.define("strict=1 name=s data=reset"), "");
-  EXPECT_EQ(stand.define("name=s undo=1"), "");
-  EXPECT_EQ(stand.data(), "s 1\n");
-  EXPECT_NE(stand.define("name=s undo=1"), "");
+  UndoFixture fixture("on=1");
+  EXPECT_EQ(fixture.define("strict=1 name=s data=reset"), "");
+  fixture.add(1);
+  fixture.clock.advance(seconds(1));
+  EXPECT_EQ(fixture.define("strict=1 name=s data=reset"), "");
+  EXPECT_EQ(fixture.define("name=s undo=1"), "");
+  EXPECT_EQ(fixture.data(), "s 1\n");
+  EXPECT_NE(fixture.define("name=s undo=1"), "");
 }
 
 TEST(UndoTest, WhatAPersonResetsTwiceComesBackWhole) {
   for (const char* const text : {"on=1 type=range", "on=1 type=list entries_max=2",
                                  "on=1 type=raw entries_max=3", "on=1 type=last"}) {
-    UndoStand stand(text);
-    const std::string data = stand.data();
-    const std::string since = stand.member("data_realtime_us");
+    UndoFixture fixture(text);
+    const std::string data = fixture.data();
+    const std::string since = fixture.member("data_realtime_us");
     EXPECT_NE(since, "");
-    const Holdings before = stand.ledger.total();
-    EXPECT_EQ(stand.define("strict=1 name=s data=reset"), "") << text;
-    stand.clock.advance(std::chrono::milliseconds(999));
-    EXPECT_EQ(stand.define("strict=1 name=s data=reset"), "") << text;
-    EXPECT_EQ(stand.remark("name=s data=reset"), "") << text;
-    EXPECT_EQ(stand.define("name=s undo=1"), "") << text;
-    EXPECT_EQ(stand.data(), data) << text;
-    EXPECT_EQ(stand.member("data_realtime_us"), since) << text;
-    EXPECT_EQ(stand.ledger.total(), before) << text;
+    const Holdings before = fixture.ledger.total();
+    EXPECT_EQ(fixture.define("strict=1 name=s data=reset"), "") << text;
+    fixture.clock.advance(std::chrono::milliseconds(999));
+    EXPECT_EQ(fixture.define("strict=1 name=s data=reset"), "") << text;
+    EXPECT_EQ(fixture.remark("name=s data=reset"), "") << text;
+    EXPECT_EQ(fixture.define("name=s undo=1"), "") << text;
+    EXPECT_EQ(fixture.data(), data) << text;
+    EXPECT_EQ(fixture.member("data_realtime_us"), since) << text;
+    EXPECT_EQ(fixture.ledger.total(), before) << text;
   }
 }
 
 TEST(UndoTest, WhatCameBetweenTwoResetsIsAddedOrTheLossIsSaid) {
   const std::string reset = "strict=1 name=s data=reset";
-  UndoStand range("on=1 type=range");
+  UndoFixture range("on=1 type=range");
   EXPECT_EQ(range.define(reset), "");
   range.add(1);
   EXPECT_EQ(range.define(reset), "");
   EXPECT_EQ(range.define("name=s undo=1"), "");
   EXPECT_EQ(range.data(), "s 4 1 5.000 7\n");
 
-  UndoStand raw("on=1 type=raw entries_max=4");
+  UndoFixture raw("on=1 type=raw entries_max=4");
   EXPECT_EQ(raw.define(reset), "");
   raw.add(1);
   EXPECT_EQ(raw.define(reset), "");
@@ -167,23 +167,23 @@ TEST(UndoTest, WhatCameBetweenTwoResetsIsAddedOrTheLossIsSaid) {
 }
 
 TEST(UndoTest, AProgramThatResetsOftenKeepsNothing) {
-  UndoStand stand("on=1");
-  EXPECT_EQ(stand.define("name=s data=reset"), "");
-  EXPECT_NE(stand.undo_us(), "");
-  stand.clock.advance(std::chrono::milliseconds(999));
-  EXPECT_EQ(stand.define("name=s data=reset"), "");
-  EXPECT_EQ(stand.undo_us(), "");
+  UndoFixture fixture("on=1");
+  EXPECT_EQ(fixture.define("name=s data=reset"), "");
+  EXPECT_NE(fixture.undo_us(), "");
+  fixture.clock.advance(std::chrono::milliseconds(999));
+  EXPECT_EQ(fixture.define("name=s data=reset"), "");
+  EXPECT_EQ(fixture.undo_us(), "");
 }
 
 TEST(UndoTest, LargeDataAndAFullQuotaCannotBeUndone) {
-  UndoStand large("on=1 type=list entries_max=100000");
+  UndoFixture large("on=1 type=list entries_max=100000");
   EXPECT_EQ(large.define("name=s data=reset"), "");
   EXPECT_NE(large.remark("name=s data=reset").find("it cannot be undone"), std::string::npos);
   EXPECT_NE(large.define("name=s undo=1"), "");
 
-  Stand full(Ledger::Limits{.per_uid = {.interfaces = 1,
-                                        .statistics = 1,
-                                        .bytes = kInterfaceBytes + kStatisticBytes + 9}});
+  Fixture full(Ledger::Limits{.per_uid = {.interfaces = 1,
+                                          .statistics = 1,
+                                          .bytes = kInterfaceBytes + kStatisticBytes + 9}});
   full.create("s", "on=1");
   full.clock.advance(seconds(2));
   EXPECT_EQ(full.define("name=s data=reset"), "");
@@ -191,22 +191,22 @@ TEST(UndoTest, LargeDataAndAFullQuotaCannotBeUndone) {
 }
 
 TEST(UndoTest, ALineWithoutANameIsForAllThatHaveSomething) {
-  UndoStand stand("on=1");
-  stand.create("t", "on=1");
-  EXPECT_EQ(stand.define("name=s data=reset"), "");
-  EXPECT_EQ(stand.define("undo=1"), "");
-  EXPECT_EQ(stand.data(), "s 3\nt 0\n");
-  EXPECT_NE(stand.define("undo=1").find("nothing to undo"), std::string::npos);
+  UndoFixture fixture("on=1");
+  fixture.create("t", "on=1");
+  EXPECT_EQ(fixture.define("name=s data=reset"), "");
+  EXPECT_EQ(fixture.define("undo=1"), "");
+  EXPECT_EQ(fixture.data(), "s 3\nt 0\n");
+  EXPECT_NE(fixture.define("undo=1").find("nothing to undo"), std::string::npos);
 }
 
 TEST(UndoTest, OtherKeysAndRemovedStatisticsAreRefused) {
-  UndoStand stand("on=1");
-  EXPECT_EQ(stand.define("name=s data=reset"), "");
-  EXPECT_EQ(stand.define("name=s undo=1 on=0"), "undo=1 goes with name= alone");
-  EXPECT_EQ(stand.define("name=s undo=0"), "undo must be 1");
-  EXPECT_TRUE(stand.interface->remove_statistic("s", stand.clock.now()));
-  stand.create("s", "on=1");
-  EXPECT_NE(stand.define("name=s undo=1").find("nothing to undo"), std::string::npos);
+  UndoFixture fixture("on=1");
+  EXPECT_EQ(fixture.define("name=s data=reset"), "");
+  EXPECT_EQ(fixture.define("name=s undo=1 on=0"), "undo=1 goes with name= alone");
+  EXPECT_EQ(fixture.define("name=s undo=0"), "undo must be 1");
+  EXPECT_TRUE(fixture.interface->remove_statistic("s", fixture.clock.now()));
+  fixture.create("s", "on=1");
+  EXPECT_NE(fixture.define("name=s undo=1").find("nothing to undo"), std::string::npos);
 }
 
 }  // namespace

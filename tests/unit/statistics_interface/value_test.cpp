@@ -1,6 +1,6 @@
 #include <limits>
 
-#include "tests/unit/statistics_interface/stand.h"
+#include "tests/unit/statistics_interface/fixture.h"
 
 namespace tallyfs::statistics {
 namespace {
@@ -9,39 +9,39 @@ constexpr std::int64_t kXMin = std::numeric_limits<std::int64_t>::min();
 constexpr std::uint64_t kYMax = std::numeric_limits<std::uint64_t>::max();
 
 TEST(ValueTest, SumsYInIncrements) {
-  Stand stand("on=1");
-  EXPECT_EQ(stand.data(), "s 0\n");
-  stand.add({{.x = 5, .y = 2}, {.x = -7, .y = 3}, {.x = 0, .y = 0}});
-  EXPECT_EQ(stand.data(), "s 5\n");
+  Fixture fixture("on=1");
+  EXPECT_EQ(fixture.data(), "s 0\n");
+  fixture.add({{.x = 5, .y = 2}, {.x = -7, .y = 3}, {.x = 0, .y = 0}});
+  EXPECT_EQ(fixture.data(), "s 5\n");
 }
 
 TEST(ValueTest, SumsXTimesYInProducts) {
-  Stand stand("on=1 mode=products");
-  EXPECT_EQ(stand.data(), "s 0\n");
-  stand.add({{.x = 5, .y = 2}, {.x = -7, .y = 3}, {.x = 100, .y = 0}});
-  EXPECT_EQ(stand.data(), "s -11\n");
+  Fixture fixture("on=1 mode=products");
+  EXPECT_EQ(fixture.data(), "s 0\n");
+  fixture.add({{.x = 5, .y = 2}, {.x = -7, .y = 3}, {.x = 100, .y = 0}});
+  EXPECT_EQ(fixture.data(), "s -11\n");
 }
 
 TEST(ValueTest, IncrementsStopAtTheEndOf64BitsAndSaySoOnce) {
-  Stand stand("on=1");
-  EXPECT_EQ(stand.add(1, kYMax), 0u);
-  EXPECT_EQ(stand.data(), "s 18446744073709551615\n");
-  EXPECT_EQ(stand.add(1, 1), 1u);
-  EXPECT_EQ(stand.add(1, 1), 0u);
-  EXPECT_EQ(stand.data(), "s 18446744073709551615\n");
-  EXPECT_EQ(stand.define("data=reset"), "");
-  stand.add({{.x = 1, .y = kYMax}});
-  EXPECT_EQ(stand.add(1, 1), 1u);
+  Fixture fixture("on=1");
+  EXPECT_EQ(fixture.add(1, kYMax), 0u);
+  EXPECT_EQ(fixture.data(), "s 18446744073709551615\n");
+  EXPECT_EQ(fixture.add(1, 1), 1u);
+  EXPECT_EQ(fixture.add(1, 1), 0u);
+  EXPECT_EQ(fixture.data(), "s 18446744073709551615\n");
+  EXPECT_EQ(fixture.define("data=reset"), "");
+  fixture.add({{.x = 1, .y = kYMax}});
+  EXPECT_EQ(fixture.add(1, 1), 1u);
 }
 
 TEST(ValueTest, ProductsPrintAllOf128BitsAndStopAtTheirEnd) {
-  Stand stand("on=1 mode=products");
-  stand.add(kXMin, kYMax);  // -2^63 * (2^64 - 1) = -2^127 + 2^63
-  EXPECT_EQ(stand.data(), "s -170141183460469231722463931679029329920\n");
-  EXPECT_EQ(stand.add(kXMin, 2), 1u);
-  EXPECT_EQ(stand.data(), "s -170141183460469231731687303715884105728\n");
-  stand.add(1, 1);
-  EXPECT_EQ(stand.data(), "s -170141183460469231731687303715884105727\n");
+  Fixture fixture("on=1 mode=products");
+  fixture.add(kXMin, kYMax);  // -2^63 * (2^64 - 1) = -2^127 + 2^63
+  EXPECT_EQ(fixture.data(), "s -170141183460469231722463931679029329920\n");
+  EXPECT_EQ(fixture.add(kXMin, 2), 1u);
+  EXPECT_EQ(fixture.data(), "s -170141183460469231731687303715884105728\n");
+  fixture.add(1, 1);
+  EXPECT_EQ(fixture.data(), "s -170141183460469231731687303715884105727\n");
 }
 
 }  // namespace

@@ -3,13 +3,13 @@
 #include <iterator>
 
 #include "tests/unit/statistics_interface/each_type.h"
-#include "tests/unit/statistics_interface/stand.h"
+#include "tests/unit/statistics_interface/fixture.h"
 
 namespace tallyfs::statistics {
 namespace {
 
-struct ViewStand : Stand {
-  ViewStand() { create("s", "on=1 type=range units=a/b"); }
+struct ViewFixture : Fixture {
+  ViewFixture() { create("s", "on=1 type=range units=a/b"); }
 
   Error refusal(std::string_view line) {
     const auto done = interface->define(line, clock.now());
@@ -27,27 +27,27 @@ struct ViewStand : Stand {
 };
 
 TEST(ViewsTest, AViewGetsEachSampleOfItsSourceAndCountsInItsOwnWay) {
-  ViewStand stand;
-  stand.add(5);
-  EXPECT_EQ(stand.define("name=v of=s type=value mode=products"), "");
-  stand.add({{.x = 7, .y = 2}, {.x = 1}});
-  EXPECT_EQ(stand.data(), "s 4 1 5.000 7\nv 15\n");
+  ViewFixture fixture;
+  fixture.add(5);
+  EXPECT_EQ(fixture.define("name=v of=s type=value mode=products"), "");
+  fixture.add({{.x = 7, .y = 2}, {.x = 1}});
+  EXPECT_EQ(fixture.data(), "s 4 1 5.000 7\nv 15\n");
 }
 
 TEST(ViewsTest, IsOnUnlessTheLineSaysOtherwise) {
-  ViewStand stand;
-  EXPECT_EQ(stand.define("name=v of=s on=0"), "");
-  EXPECT_EQ(stand.define("name=w of=s type=last"), "");
-  stand.add(5);
-  EXPECT_EQ(stand.data(), "s 1 5 5.000 5\nv 0 0 0.000 0\nw [0.000000] 5\n");
+  ViewFixture fixture;
+  EXPECT_EQ(fixture.define("name=v of=s on=0"), "");
+  EXPECT_EQ(fixture.define("name=w of=s type=last"), "");
+  fixture.add(5);
+  EXPECT_EQ(fixture.data(), "s 1 5 5.000 5\nv 0 0 0.000 0\nw [0.000000] 5\n");
 }
 
 TEST(ViewsTest, HasTheDefinitionOfItsSourceUnlessItSaysAType) {
-  Stand stand("on=1 type=array base_interval=1 scale=log2 range_min=0 range_max=4 units=a/b");
-  EXPECT_EQ(stand.define("name=v of=s"), "");
-  EXPECT_EQ(stand.define("name=slow of=s range_min=2"), "");
-  EXPECT_EQ(stand.define("name=w of=s type=range"), "");
-  EXPECT_EQ(stand.definition(),
+  Fixture fixture("on=1 type=array base_interval=1 scale=log2 range_min=0 range_max=4 units=a/b");
+  EXPECT_EQ(fixture.define("name=v of=s"), "");
+  EXPECT_EQ(fixture.define("name=slow of=s range_min=2"), "");
+  EXPECT_EQ(fixture.define("name=w of=s type=range"), "");
+  EXPECT_EQ(fixture.definition(),
             "name=s on=1 type=array range_min=0 range_max=4 base_interval=1 scale=log2 "
             "hits_out_of_range=0 data=[0.000000] started=[0.000000] stopped=[0.000000] units=a/b\n"
             "name=v of=s on=1 type=array range_min=0 range_max=4 base_interval=1 scale=log2 "
@@ -61,11 +61,11 @@ TEST(ViewsTest, HasTheDefinitionOfItsSourceUnlessItSaysAType) {
 }
 
 TEST(ViewsTest, ASavedDefinitionMakesTheViewsAgain) {
-  ViewStand stand;
-  EXPECT_EQ(stand.define("name=v of=s type=quantiles precision=3 quantiles=50 range_min=2"), "");
-  EXPECT_EQ(stand.define("name=w of=s type=last on=0"), "");
-  const std::string saved = stand.definition();
-  ViewStand other;
+  ViewFixture fixture;
+  EXPECT_EQ(fixture.define("name=v of=s type=quantiles precision=3 quantiles=50 range_min=2"), "");
+  EXPECT_EQ(fixture.define("name=w of=s type=last on=0"), "");
+  const std::string saved = fixture.definition();
+  ViewFixture other;
   for (std::size_t at = 0; at < saved.size(); at = saved.find('\n', at) + 1) {
     EXPECT_EQ(other.define(saved.substr(at, saved.find('\n', at) - at)), "");
   }
@@ -73,22 +73,22 @@ TEST(ViewsTest, ASavedDefinitionMakesTheViewsAgain) {
 }
 
 TEST(ViewsTest, WritingALineBackIsNoChange) {
-  ViewStand stand;
-  EXPECT_EQ(stand.define("name=v of=s type=range"), "");
-  stand.add(5);
-  const std::string before = stand.definition();
-  stand.clock.advance(std::chrono::seconds(1));
-  EXPECT_EQ(stand.define(before.substr(before.find('\n') + 1)), "");
-  EXPECT_EQ(stand.definition(), before);
-  EXPECT_EQ(stand.data(), "s 1 5 5.000 5\nv 1 5 5.000 5\n");
+  ViewFixture fixture;
+  EXPECT_EQ(fixture.define("name=v of=s type=range"), "");
+  fixture.add(5);
+  const std::string before = fixture.definition();
+  fixture.clock.advance(std::chrono::seconds(1));
+  EXPECT_EQ(fixture.define(before.substr(before.find('\n') + 1)), "");
+  EXPECT_EQ(fixture.definition(), before);
+  EXPECT_EQ(fixture.data(), "s 1 5 5.000 5\nv 1 5 5.000 5\n");
 }
 
 TEST(ViewsTest, RefusesWhatCannotBe) {
-  ViewStand stand;
-  stand.create("t", "");
-  EXPECT_EQ(stand.define("name=v of=s"), "");
+  ViewFixture fixture;
+  fixture.create("t", "");
+  EXPECT_EQ(fixture.define("name=v of=s"), "");
   const auto expect = [&](std::string_view line, ErrorCode code, std::string_view reason) {
-    const Error error = stand.refusal(line);
+    const Error error = fixture.refusal(line);
     EXPECT_EQ(error.code, code) << line;
     EXPECT_EQ(error.reason, reason) << line;
     EXPECT_EQ(line.substr(error.token_at, 3), "of=") << line;
@@ -101,108 +101,108 @@ TEST(ViewsTest, RefusesWhatCannotBe) {
   expect("name=n of=v", ErrorCode::kInvalid, "this is a view itself, and has none");
   expect("name=n of=n", ErrorCode::kInvalid, "a statistic is no view of itself");
   expect("name=n of=x", ErrorCode::kNotFound, "no statistic of that name here");
-  EXPECT_EQ(stand.refusal("name=n of=").code, ErrorCode::kNotFound);
-  EXPECT_EQ(stand.refusal("name=n of=s type=raw").code, ErrorCode::kInvalid);
-  EXPECT_EQ(stand.names(), "s t v ");
+  EXPECT_EQ(fixture.refusal("name=n of=").code, ErrorCode::kNotFound);
+  EXPECT_EQ(fixture.refusal("name=n of=s type=raw").code, ErrorCode::kInvalid);
+  EXPECT_EQ(fixture.names(), "s t v ");
 }
 
 TEST(ViewsTest, AnEmptySourceRemovesTheView) {
-  ViewStand stand;
-  const Holdings before = stand.ledger.total();
-  EXPECT_EQ(stand.define("name=v of=s type=raw entries_max=100"), "");
-  EXPECT_EQ(stand.ledger.total().statistics, 2u);
-  EXPECT_EQ(stand.define("name=v of="), "");
-  EXPECT_EQ(stand.names(), "s ");
-  EXPECT_EQ(stand.ledger.total(), before);
+  ViewFixture fixture;
+  const Holdings before = fixture.ledger.total();
+  EXPECT_EQ(fixture.define("name=v of=s type=raw entries_max=100"), "");
+  EXPECT_EQ(fixture.ledger.total().statistics, 2u);
+  EXPECT_EQ(fixture.define("name=v of="), "");
+  EXPECT_EQ(fixture.names(), "s ");
+  EXPECT_EQ(fixture.ledger.total(), before);
 }
 
 TEST(ViewsTest, TheRemovalOfASourceTakesItsViewsAlong) {
-  ViewStand stand;
-  stand.create("t", "");
-  const Holdings before = stand.ledger.total();
-  EXPECT_EQ(stand.define("name=v of=t"), "");
-  EXPECT_EQ(stand.define("name=w of=t"), "");
-  EXPECT_EQ(stand.names(), "s t v w ");
-  EXPECT_TRUE(stand.interface->remove_statistic("t", stand.clock.now()));
-  EXPECT_EQ(stand.names(), "s ");
-  EXPECT_EQ(stand.ledger.total().statistics, before.statistics - 1);
+  ViewFixture fixture;
+  fixture.create("t", "");
+  const Holdings before = fixture.ledger.total();
+  EXPECT_EQ(fixture.define("name=v of=t"), "");
+  EXPECT_EQ(fixture.define("name=w of=t"), "");
+  EXPECT_EQ(fixture.names(), "s t v w ");
+  EXPECT_TRUE(fixture.interface->remove_statistic("t", fixture.clock.now()));
+  EXPECT_EQ(fixture.names(), "s ");
+  EXPECT_EQ(fixture.ledger.total().statistics, before.statistics - 1);
 }
 
 TEST(ViewsTest, TheSwitchIsOnWhileAnyViewWantsSamples) {
-  ViewStand stand;
+  ViewFixture fixture;
   Switch its;
-  stand.interface->publish_at(stand.interface->find("s"), {.on = &its});
+  fixture.interface->publish_at(fixture.interface->find("s"), {.on = &its});
   const auto is_on = [&] { return its.on.load(); };
   EXPECT_EQ(is_on(), 1u);
-  EXPECT_EQ(stand.define("name=v of=s type=range"), "");
-  EXPECT_EQ(stand.define("name=s on=0"), "");
+  EXPECT_EQ(fixture.define("name=v of=s type=range"), "");
+  EXPECT_EQ(fixture.define("name=s on=0"), "");
   EXPECT_EQ(is_on(), 1u);
-  stand.add(5);
-  EXPECT_EQ(stand.data(), "s 0 0 0.000 0\nv 1 5 5.000 5\n");
-  EXPECT_EQ(stand.define("name=v on=0"), "");
+  fixture.add(5);
+  EXPECT_EQ(fixture.data(), "s 0 0 0.000 0\nv 1 5 5.000 5\n");
+  EXPECT_EQ(fixture.define("name=v on=0"), "");
   EXPECT_EQ(is_on(), 0u);
-  EXPECT_EQ(stand.define("name=v on=1"), "");
+  EXPECT_EQ(fixture.define("name=v on=1"), "");
   EXPECT_EQ(is_on(), 1u);
-  EXPECT_EQ(stand.define("name=v of="), "");
+  EXPECT_EQ(fixture.define("name=v of="), "");
   EXPECT_EQ(is_on(), 0u);
 }
 
 TEST(ViewsTest, LinesWithoutANameMeanViewsToo) {
-  ViewStand stand;
-  EXPECT_EQ(stand.define("name=v of=s type=last"), "");
-  stand.add(5);
-  EXPECT_EQ(stand.define("data=reset on=0"), "");
-  EXPECT_EQ(stand.data(), "s 0 0 0.000 0\n");
+  ViewFixture fixture;
+  EXPECT_EQ(fixture.define("name=v of=s type=last"), "");
+  fixture.add(5);
+  EXPECT_EQ(fixture.define("data=reset on=0"), "");
+  EXPECT_EQ(fixture.data(), "s 0 0 0.000 0\n");
 }
 
 TEST(ViewsTest, AStatisticHasABoundedNumber) {
-  ViewStand stand;
+  ViewFixture fixture;
   for (std::size_t i = 0; i < Interface::kViewsBound; ++i) {
-    EXPECT_EQ(stand.define("name=v" + std::to_string(i) + " of=s"), "");
+    EXPECT_EQ(fixture.define("name=v" + std::to_string(i) + " of=s"), "");
   }
-  EXPECT_EQ(stand.refusal("name=w of=s").code, ErrorCode::kNoSpace);
+  EXPECT_EQ(fixture.refusal("name=w of=s").code, ErrorCode::kNoSpace);
 }
 
 TEST(ViewsTest, TheLedgerIsAskedFirst) {
-  Stand stand(Ledger::Limits{.per_uid = {.interfaces = 1, .statistics = 2, .bytes = 1 << 20}});
-  stand.create("s", "on=1");
-  EXPECT_NE(stand.define("name=v of=s type=raw entries_max=1048576"), "");
-  EXPECT_EQ(stand.define("name=v of=s"), "");
-  EXPECT_NE(stand.define("name=w of=s"), "");
+  Fixture fixture(Ledger::Limits{.per_uid = {.interfaces = 1, .statistics = 2, .bytes = 1 << 20}});
+  fixture.create("s", "on=1");
+  EXPECT_NE(fixture.define("name=v of=s type=raw entries_max=1048576"), "");
+  EXPECT_EQ(fixture.define("name=v of=s"), "");
+  EXPECT_NE(fixture.define("name=w of=s"), "");
 }
 
 TEST(ViewsTest, AreSavedAndLoaded) {
-  ViewStand stand;
-  EXPECT_EQ(stand.define("name=v of=s type=quantiles precision=3 quantiles=50"), "");
-  stand.add(5);
-  const std::string bytes = stand.saved();
+  ViewFixture fixture;
+  EXPECT_EQ(fixture.define("name=v of=s type=quantiles precision=3 quantiles=50"), "");
+  fixture.add(5);
+  const std::string bytes = fixture.saved();
   ByteReader in(bytes);
-  auto loaded = Interface::load(in, stand.ledger);
+  auto loaded = Interface::load(in, fixture.ledger);
   ASSERT_TRUE(loaded.has_value());
-  const std::string definition = stand.definition(), data = stand.data();
-  stand.interface = std::move(loaded.value());
-  EXPECT_EQ(stand.definition(), definition);
-  EXPECT_EQ(stand.data(), data);
-  stand.add(6);
-  EXPECT_NE(stand.data().find("v count 2\n"), std::string::npos);
+  const std::string definition = fixture.definition(), data = fixture.data();
+  fixture.interface = std::move(loaded.value());
+  EXPECT_EQ(fixture.definition(), definition);
+  EXPECT_EQ(fixture.data(), data);
+  fixture.add(6);
+  EXPECT_NE(fixture.data().find("v count 2\n"), std::string::npos);
 }
 
 TEST(ViewsTest, CreationSaysWhetherItWasThere) {
-  ViewStand stand;
-  stand.create("t", "");
+  ViewFixture fixture;
+  fixture.create("t", "");
   const auto create = [&](std::string_view name, std::string_view text) {
-    return stand.interface->create_view(name, text, stand.clock.now());
+    return fixture.interface->create_view(name, text, fixture.clock.now());
   };
   EXPECT_TRUE(Interface::is_of_a_view("type=range of=s"));
   EXPECT_FALSE(Interface::is_of_a_view("type=range"));
   EXPECT_TRUE(create("v", "of=s type=last").value());
-  EXPECT_EQ(stand.define("name=v type=range"), "");
+  EXPECT_EQ(fixture.define("name=v type=range"), "");
   EXPECT_FALSE(create("v", "of=s type=last").value());
-  EXPECT_EQ(stand.data(), "s 0 0 0.000 0\nt 0\nv 0 0 0.000 0\n");
+  EXPECT_EQ(fixture.data(), "s 0 0 0.000 0\nt 0\nv 0 0 0.000 0\n");
   EXPECT_EQ(create("t", "of=s").error().code, ErrorCode::kExists);
   EXPECT_EQ(create("v", "of=t").error().code, ErrorCode::kExists);
   EXPECT_EQ(create("w", "of=x").error().code, ErrorCode::kNotFound);
-  const auto refused = stand.interface->create_statistic("v", "", stand.clock.now());
+  const auto refused = fixture.interface->create_statistic("v", "", fixture.clock.now());
   EXPECT_EQ(refused.error().code, ErrorCode::kExists);
 }
 
@@ -217,8 +217,8 @@ TEST(ViewsTest, AnyViewsHaveTheDataOfStatisticsThatGetTheSameSamples) {
   };
   for (int round = 0; round < 20; ++round) {
     const std::string mixed = any_definition();
-    Stand viewed(mixed);
-    Stand alone(mixed);
+    Fixture viewed(mixed);
+    Fixture alone(mixed);
     std::vector<Statistic*> each{alone.interface->find("s")};
     for (std::size_t i = 0; i < Interface::kViewsBound; ++i) {
       const std::string definition = any_definition();

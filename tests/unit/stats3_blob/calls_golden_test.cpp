@@ -181,7 +181,7 @@ void call_for_reading(Answers& answers, statsblob* sb) {
 }
 
 TEST(CallsGoldenTest, ErrorsAreThoseOfFreeBsd) {
-  Stand stand;
+  Fixture fixture;
   Answers answers(kGolden + "13_errors/ops.txt");
   ASSERT_EQ(stats_tpl_alloc("MANPAGE", 0), 0);
   call_for_templates(answers);
@@ -232,7 +232,7 @@ std::string get_rates() {
 }
 
 TEST(CallsGoldenTest, SampleRatesAreReadAndWrittenAsFreeBsdDoes) {
-  Stand stand;
+  Fixture fixture;
   for (const std::string& name : {std::string("A"), std::string("BETA"), std::string(64, 'x')}) {
     Specs specs;
     const auto slot = static_cast<std::uint32_t>(stats_tpl_alloc(name.c_str(), 0));

@@ -7,7 +7,7 @@
 #include <cerrno>
 #include <random>
 
-#include "tests/unit/stats3_blob/stand.h"
+#include "tests/unit/stats3_blob/fixture.h"
 
 namespace tallyfs::stats3::blob {
 namespace {
@@ -57,7 +57,7 @@ void use(Bytes bytes) {
 }
 
 TEST(CheckTest, TakesWhatTheLibraryMakes) {
-  Stand stand;
+  Fixture fixture;
   Bytes blob = full_blob();
   ASSERT_TRUE(check_blob(blob)) << check_blob(blob).error().reason;
   EXPECT_EQ(*check_blob(blob), blob.size());
@@ -67,14 +67,14 @@ TEST(CheckTest, TakesWhatTheLibraryMakes) {
 }
 
 TEST(CheckTest, RefusesEveryLengthThatIsCut) {
-  Stand stand;
+  Fixture fixture;
   const Bytes blob = full_blob();
   for (std::size_t size = 0; size < blob.size(); ++size)
     EXPECT_FALSE(check_blob({blob.data(), size})) << size;
 }
 
 TEST(CheckTest, SaysWhatIsWrong) {
-  Stand stand;
+  Fixture fixture;
   const Bytes blob = full_blob();
   const auto reason = [&blob](std::size_t at, std::uint8_t byte) {
     Bytes damaged = blob;
@@ -96,7 +96,7 @@ TEST(CheckTest, SaysWhatIsWrong) {
 }
 
 TEST(CheckTest, LetsPassOnlyWhatCanBeUsed) {
-  Stand stand;
+  Fixture fixture;
   const Bytes blob = full_blob();
   std::mt19937 random(11);
   for (std::size_t at = 0; at < blob.size(); ++at) {

@@ -11,7 +11,7 @@
 #include "core/stats3/blob/check.h"
 #include "tests/unit/allocated.h"
 #include "tests/unit/sanitized.h"
-#include "tests/unit/stats3_blob/stand.h"
+#include "tests/unit/stats3_blob/fixture.h"
 
 namespace tallyfs::stats3::blob {
 namespace {
@@ -88,7 +88,7 @@ TEST_P(DigestAccuracyTest, HoldsTheWantedRanksForEveryDistributionInEveryOrder) 
     const Samples drawn = distributed(name, kSanitized ? 20'000 : 100'000);
     for (const char* order : {"random", "sorted", "reversed", "interleaved", "outside-in"}) {
       SCOPED_TRACE(std::string(name) + ", " + order);
-      Stand stand;
+      Fixture fixture;
       Specs specs;
       const auto sb = make_blob(VSD_DTYPE_INT_U32, specs.digest(GetParam(), 100, 1));
       for (const std::uint32_t x : ordered(drawn, order))
@@ -106,7 +106,7 @@ TEST(DigestTest, IsFinerWithMoreCentroids) {
   const Samples drawn = distributed("lognormal", 100'000);
   std::size_t before = 0;
   for (const std::uint32_t room : {20u, 50u, 100u, 400u}) {
-    Stand stand;
+    Fixture fixture;
     Specs specs;
     const auto sb = make_blob(VSD_DTYPE_INT_U32, specs.digest(VSD_DTYPE_TDGSTCLUST32, room, 1));
     for (const std::uint32_t x : drawn) stats_voi_update_abs_u32(sb.get(), 0, x);
@@ -123,7 +123,7 @@ TEST(DigestTest, HardlyEverCompressesForSortedSamples) {
   constexpr std::uint32_t kSamples = 100'000;
   for (const char* order : {"sorted", "reversed"}) {
     SCOPED_TRACE(order);
-    Stand stand;
+    Fixture fixture;
     Specs specs;
     const auto sb = make_blob(VSD_DTYPE_INT_U32, specs.digest(VSD_DTYPE_TDGSTCLUST32, 100, 1));
     Samples distinct(kSamples);
@@ -143,7 +143,7 @@ TEST(DigestTest, HardlyEverCompressesForSortedSamples) {
 TEST(DigestTest, MergesAsIfAllSamplesHadGoneIntoOne) {
   const Samples drawn = distributed("lognormal", 200'000);
   for (const char* order : {"random", "sorted"}) {
-    Stand stand;
+    Fixture fixture;
     Specs specs;
     const auto whole = make_blob(VSD_DTYPE_INT_U32,
                                  specs.sum().max().min().digest(VSD_DTYPE_TDGSTCLUST32, 100, 1));
@@ -163,7 +163,7 @@ TEST(DigestTest, MergesAsIfAllSamplesHadGoneIntoOne) {
 }
 
 TEST(DigestTest, IsExactUntilItIsFull) {
-  Stand stand;
+  Fixture fixture;
   Specs specs;
   const auto sb = make_blob(VSD_DTYPE_INT_S32, specs.digest(VSD_DTYPE_TDGSTCLUST32, 20, 4));
   for (int round = 0; round < 1000; ++round) {
@@ -182,7 +182,7 @@ TEST(DigestTest, IsExactUntilItIsFull) {
 }
 
 TEST(DigestTest, ShowsMeansWithAsManyDecimalsAsBits) {
-  Stand stand;
+  Fixture fixture;
   Specs specs;
   const auto sb = make_blob(VSD_DTYPE_INT_U32, specs.digest(VSD_DTYPE_TDGSTCLUST32, 2, 4));
   for (const std::uint32_t x : {1u, 2u}) ASSERT_EQ(stats_voi_update_abs_u32(sb.get(), 0, x), 0);
@@ -199,7 +199,7 @@ TEST(DigestTest, ShowsMeansWithAsManyDecimalsAsBits) {
 // ---- the layout, and digests that another library built
 
 TEST(DigestLayoutTest, GivesFreeBsdsTcpTemplateTheHashThatItHasThere) {
-  Stand stand;
+  Fixture fixture;
   const auto tpl = static_cast<std::uint32_t>(stats_tpl_alloc("TCP_DEFAULT", 0));
   const auto add = [&](int voi, const char* name, vsd_dtype dtype, Specs& specs) {
     ASSERT_EQ(stats_tpl_add_voistats(tpl, voi, name, dtype, specs.size(), specs.data(), 0), 0);
@@ -231,7 +231,7 @@ voistatdata_tdgstclust32& digest_of(statsblob* sb) {
 }
 
 TEST(DigestLayoutTest, BeginsWithAllPlacesInTheListOfFreeOnes) {
-  Stand stand;
+  Fixture fixture;
   Specs specs;
   const auto sb = make_blob(VSD_DTYPE_INT_U32, specs.digest(VSD_DTYPE_TDGSTCLUST32, 2, 2));
   const auto* const bytes = reinterpret_cast<const char*>(&digest_of(sb.get()));
@@ -291,7 +291,7 @@ TEST(DigestLayoutTest, TakesDigestsWhoseCentroidsStandInAnotherOrder) {
   std::mt19937 random(kSeed);
   for (const std::size_t count : {0u, 1u, 3u, 7u, 40u, 5'000u}) {
     SCOPED_TRACE(count);
-    Stand stand;
+    Fixture fixture;
     Specs specs;
     const auto ours = make_blob(VSD_DTYPE_INT_U32, specs.digest(VSD_DTYPE_TDGSTCLUST32, 50, 2));
     for (const std::uint32_t x : distributed("uniform", count))
@@ -330,7 +330,7 @@ TEST(DigestLayoutTest, TakesDigestsWhoseCentroidsStandInAnotherOrder) {
 }
 
 TEST(DigestLayoutTest, IsDumpedByTheOrderOfItsPlaces) {
-  Stand stand;
+  Fixture fixture;
   Specs specs;
   const auto sb = make_blob(VSD_DTYPE_INT_U32, specs.digest(VSD_DTYPE_TDGSTCLUST32, 8, 2));
   for (const std::uint32_t x : {1u, 2u, 3u}) stats_voi_update_abs_u32(sb.get(), 0, x);
@@ -346,7 +346,7 @@ TEST(DigestLayoutTest, IsDumpedByTheOrderOfItsPlaces) {
 }
 
 TEST(DigestLayoutTest, RefusesAnOrderThatIsNotWhatItSays) {
-  Stand stand;
+  Fixture fixture;
   Specs specs;
   const auto sb = make_blob(VSD_DTYPE_INT_U32, specs.digest(VSD_DTYPE_TDGSTCLUST32, 8, 2));
   for (const std::uint32_t x : {1u, 2u, 3u}) stats_voi_update_abs_u32(sb.get(), 0, x);
@@ -368,7 +368,7 @@ TEST(DigestLayoutTest, RefusesAnOrderThatIsNotWhatItSays) {
 }
 
 TEST(DigestTest, RefusesWhatItsMeansHaveNoRoomForAndCountsThat) {
-  Stand stand;
+  Fixture fixture;
   Specs specs;
   const auto sb = make_blob(VSD_DTYPE_INT_U32, specs.sum().digest(VSD_DTYPE_TDGSTCLUST32, 20, 2));
   EXPECT_EQ(stats_voi_update_abs_u32(sb.get(), 0, (1u << 27) - 1), 0);
@@ -380,7 +380,7 @@ TEST(DigestTest, RefusesWhatItsMeansHaveNoRoomForAndCountsThat) {
 }
 
 TEST(DigestTest, AllocatesNothingForASample) {
-  Stand stand;
+  Fixture fixture;
   Specs specs;
   const auto sb = make_blob(VSD_DTYPE_INT_U32, specs.digest(VSD_DTYPE_TDGSTCLUST32, 100, 2));
   const std::size_t before = allocated_bytes();
@@ -390,7 +390,7 @@ TEST(DigestTest, AllocatesNothingForASample) {
 
 TEST(DigestTest, KeepsSmallSamplesAmongGreatOnes) {
   // FreeBSD's drops the low tail beyond 65,536.
-  Stand stand;
+  Fixture fixture;
   Specs specs;
   const auto sb = make_blob(VSD_DTYPE_INT_U64, specs.digest(VSD_DTYPE_TDGSTCLUST64, 50, 1));
   for (std::uint64_t i = 0; i < 100'000; ++i) {
@@ -403,7 +403,7 @@ TEST(DigestTest, KeepsSmallSamplesAmongGreatOnes) {
 }
 
 TEST(DigestTest, StaysAtItsMaximumAfterAsManySamplesAs32BitsCount) {
-  Stand stand;
+  Fixture fixture;
   Specs specs;
   const auto a = make_blob(VSD_DTYPE_INT_U32, specs.digest(VSD_DTYPE_TDGSTCLUST32, 20, 2));
   for (const std::uint32_t x : distributed("uniform", 1'000))

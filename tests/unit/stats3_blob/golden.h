@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/unit/stats3_blob/stand.h"
+#include "tests/unit/stats3_blob/fixture.h"
 
 namespace tallyfs::stats3::blob {
 

@@ -104,8 +104,8 @@ class Replay {
     if (wanted.find("ALLOCDST") != wanted.npos) flags |= SB_CLONE_ALLOCDST;
     if (wanted.find("RSTSRC") != wanted.npos) flags |= SB_CLONE_RSTSRC;
     const std::chrono::duration<double> time(std::stod(word_after(line, "t=")));
-    stand_.clock.advance(std::chrono::duration_cast<std::chrono::nanoseconds>(time) -
-                         stand_.clock.now().monotonic);
+    fixture_.clock.advance(std::chrono::duration_cast<std::chrono::nanoseconds>(time) -
+                           fixture_.clock.now().monotonic);
     statsblob* taken = nullptr;
     EXPECT_EQ(stats_blob_snapshot(&taken, 0, blob(), flags), number_after(line, "-> "));
     moments_["snapshot"] = OwnedBlob(taken);
@@ -158,7 +158,7 @@ class Replay {
   }
 
   std::string directory_;
-  Stand stand_;
+  Fixture fixture_;
   NamedSpecs named_;
   int slot_ = -1;
   int files_ = 0;
@@ -188,7 +188,7 @@ TEST(FormatTest, TheWorkedExampleIsWhatTheCallsMake) {
   while (std::getline(in, line) && line != "```hex") {
   }
   while (std::getline(in, line) && line != "```") wanted += line.substr(0, line.find(' '));
-  Stand stand;
+  Fixture fixture;
   Specs specs;
   const auto sb = make_blob(VSD_DTYPE_INT_U32, specs.sum());
   ASSERT_EQ(stats_voi_update_abs_u32(sb.get(), 0, 7), 0);

@@ -8,7 +8,7 @@
 
 #include "core/stats3/blob/histogram.h"
 #include "tests/unit/sanitized.h"
-#include "tests/unit/stats3_blob/stand.h"
+#include "tests/unit/stats3_blob/fixture.h"
 
 namespace tallyfs::stats3::blob {
 namespace {
@@ -42,7 +42,7 @@ Shown shown(statsblob* sb) {
 }
 
 std::vector<std::int64_t> bounds_of(Specs& specs) {
-  Stand stand;
+  Fixture fixture;
   return shown<std::int64_t>(make_blob(VSD_DTYPE_INT_S64, specs).get()).bounds;
 }
 
@@ -128,7 +128,7 @@ Numbers samples_around(const Numbers& bounds, std::mt19937_64& random) {
 
 template <typename T, typename Update>
 void expect_counts(vsd_dtype dtype, Specs& specs, Update update, std::mt19937_64& random) {
-  Stand stand;
+  Fixture fixture;
   const auto sb = make_blob(dtype, specs);
   if (!sb) return;  // refused: bounds that the type does not have
   const Shown empty = shown<T>(sb.get());
@@ -199,7 +199,7 @@ std::int64_t q(std::int64_t sixteenths) {
 }
 
 Numbers sixteenths_of(Specs& specs) {
-  Stand stand;
+  Fixture fixture;
   const auto sb = make_blob(VSD_DTYPE_Q_S64, specs);
   if (!sb) return {};
   Numbers numbers;
@@ -229,7 +229,7 @@ TEST(QHistogramTest, GivesTheTypesEndTheFractionOfTheOtherBounds) {
 TEST(QHistogramTest, FindsTheBucketOfANumberOfAnyFraction) {
   std::mt19937_64 random(seed());
   for (int round = 0; round < 100; ++round) {
-    Stand stand;
+    Fixture fixture;
     Specs specs;
     const auto below = [&](std::uint64_t end) { return static_cast<std::int64_t>(random() % end); };
     const std::uint32_t flags = static_cast<std::uint32_t>(below(4));
@@ -278,7 +278,7 @@ TEST(QHistogramTest, FindsTheBucketOfANumberOfAnyFraction) {
 }
 
 TEST(QSumTest, KeepsWhatTheTemplateBeginsWith) {
-  Stand stand;
+  Fixture fixture;
   Specs specs;
   s64q_t begin = q(40);
   voistatspec spec{};
@@ -294,7 +294,7 @@ TEST(QSumTest, KeepsWhatTheTemplateBeginsWith) {
 }
 
 TEST(HistogramTest, KeepsACounterOf32BitsAtItsMaximum) {
-  Stand stand;
+  Fixture fixture;
   Specs specs;
   const auto sb = make_blob(VSD_DTYPE_INT_U32, specs.lin(VSD_DTYPE_CRHIST32, 0, 10, 5));
   voistatdata* data = nullptr;
@@ -306,7 +306,7 @@ TEST(HistogramTest, KeepsACounterOf32BitsAtItsMaximum) {
 }
 
 TEST(HistogramTest, RefusesLinearBoundsTheWrongWayRound) {
-  Stand stand;
+  Fixture fixture;
   Specs wrong, right;
   const auto slot = static_cast<std::uint32_t>(stats_tpl_alloc("T", 0));
   const auto add = [&](Specs& specs) {

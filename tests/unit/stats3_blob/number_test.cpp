@@ -4,7 +4,7 @@
 
 #include <cerrno>
 
-#include "tests/unit/stats3_blob/stand.h"
+#include "tests/unit/stats3_blob/fixture.h"
 
 namespace tallyfs::stats3::blob {
 namespace {
@@ -82,7 +82,7 @@ TEST(QNumberTest, ACloneHasTheControlBitsToo) {
 }
 
 TEST(QVoiTest, CountsSumsAndEndsByValue) {
-  Stand stand;
+  Fixture fixture;
   Specs specs;
   const auto sb = make_blob(VSD_DTYPE_Q_S32, specs.sum().max().min(), SB_VOI_RELUPDATE);
   ASSERT_TRUE(sb);
@@ -121,7 +121,7 @@ s32q_t q_of(int whole, int rpshft) {
 
 TEST(QVoiTest, KeepsItsFractionThroughAReset) {
   for (const bool is_said : {true, false}) {
-    Stand stand;
+    Fixture fixture;
     Specs specs;
     specs.sum().min().max();
     const auto sb = is_said ? blob_of_eight_bits(specs) : make_blob(VSD_DTYPE_Q_S32, specs);
@@ -139,7 +139,7 @@ TEST(QVoiTest, KeepsItsFractionThroughAReset) {
 }
 
 TEST(QVoiTest, OnlyASumRefusesAnotherFraction) {
-  Stand stand;
+  Fixture fixture;
   Specs specs;
   const auto sb = blob_of_eight_bits(specs.sum().max().min());
   EXPECT_EQ(stats_voi_update_abs_sq32(sb.get(), 0, q_of(3, 16)), ERANGE);
@@ -152,7 +152,7 @@ TEST(QVoiTest, OnlyASumRefusesAnotherFraction) {
 }
 
 TEST(QVoiTest, AChangeOfAnotherFractionChangesNothing) {
-  Stand stand;
+  Fixture fixture;
   Specs specs;
   const auto sb = blob_of_eight_bits(specs.sum().max().min(), SB_VOI_RELUPDATE);
   ASSERT_EQ(stats_voi_update_abs_sq32(sb.get(), 0, q_of(3, 8)), 0);
@@ -177,7 +177,7 @@ TEST(QVoiTest, ExtremesCompareByValueAtAnyPrecision) {
                          Row{"smaller", -9, 4, 0, "3.50000000", "-9.50000000"},
                          Row{"the same", 3, 4, 0, "3.50000000", "3.50000000"},
                          Row{"no room", 3'000'000, 4, EOVERFLOW, "3.50000000", "3.50000000"}}) {
-    Stand stand;
+    Fixture fixture;
     Specs specs;
     const auto sb = blob_of_eight_bits(specs.max().min());
     ASSERT_EQ(stats_voi_update_abs_sq32(sb.get(), 0, q_of(3, 8)), 0);
@@ -194,7 +194,7 @@ TEST(QVoiTest, ExtremesCompareByValueAtAnyPrecision) {
 }
 
 TEST(QVoiTest, AnExtremeTooLargeForItsPrecisionIsNoErrorUnlessItIsNew) {
-  Stand stand;
+  Fixture fixture;
   Specs specs;
   const auto sb = blob_of_eight_bits(specs.min());
   ASSERT_EQ(stats_voi_update_abs_sq32(sb.get(), 0, q_of(3, 8)), 0);
@@ -204,7 +204,7 @@ TEST(QVoiTest, AnExtremeTooLargeForItsPrecisionIsNoErrorUnlessItIsNew) {
 }
 
 TEST(QVoiTest, BeginsWithTheTypesEnds) {
-  Stand stand;
+  Fixture fixture;
   Specs specs;
   const auto sb = make_blob(VSD_DTYPE_Q_U64, specs.max().min());
   u64q_t most = 0, least = 1;
@@ -215,7 +215,7 @@ TEST(QVoiTest, BeginsWithTheTypesEnds) {
 }
 
 TEST(TextTest, EscapesNamesSoThatJsonStaysJson) {
-  Stand stand;
+  Fixture fixture;
   const auto slot = static_cast<std::uint32_t>(stats_tpl_alloc("a'b,c", 0));
   Specs specs;
   ASSERT_EQ(stats_tpl_add_voistats(slot, 0, "\t\"", VSD_DTYPE_INT_U32, 1, specs.sum().data(), 0),
@@ -245,7 +245,7 @@ TEST(TextTest, EndsWithinAFixedBuffer) {
 }
 
 TEST(TemplatesTest, RefuseNamesThatTheTreeCouldNotShow) {
-  Stand stand;
+  Fixture fixture;
   for (const char* name : {"a\"b", "a\\b", "a\nb", "\xff", "\x1b[31m"}) {
     EXPECT_EQ(stats_tpl_alloc(name, 0), -EINVAL) << name;
   }
@@ -255,7 +255,7 @@ TEST(TemplatesTest, RefuseNamesThatTheTreeCouldNotShow) {
 }
 
 TEST(TemplatesTest, LeaveBlobsThatWereMadeBeforeAsTheyAre) {
-  Stand stand;
+  Fixture fixture;
   Specs specs;
   const auto before = make_blob(VSD_DTYPE_INT_U32, specs.sum());
   Specs more;

@@ -10,7 +10,7 @@
 #include <set>
 #include <string>
 
-#include "tests/unit/stats3_blob/stand.h"
+#include "tests/unit/stats3_blob/fixture.h"
 
 namespace tallyfs::stats3::blob {
 namespace {
@@ -76,7 +76,7 @@ int watch(stats_tpl_sr_cb_action action, stats_tpl_sample_rate** rates, int* cou
 }
 
 TEST(RatesCallbackTest, IsCalledAsFreeBsdCallsIt) {
-  Stand stand;
+  Fixture fixture;
   stats_tpl_alloc("A", 0);
   char old[256] = {};
   sysctl_req request{};
@@ -96,7 +96,7 @@ TEST(RatesCallbackTest, IsCalledAsFreeBsdCallsIt) {
 }
 
 TEST(RatesCallbackTest, IsAskedWithoutALockHowMuchThereMayBe) {
-  Stand stand;
+  Fixture fixture;
   sysctl_req probe{};
   g_seen.clear();
   ASSERT_EQ(stats_tpl_sample_rates(nullptr, reinterpret_cast<void*>(&watch), 0, &probe), 0);

@@ -4,7 +4,7 @@
 #include <cerrno>
 
 #include "core/stats3/blob/text.h"
-#include "tests/unit/stats3_blob/stand.h"
+#include "tests/unit/stats3_blob/fixture.h"
 
 namespace tallyfs::stats3::blob {
 namespace {
@@ -49,7 +49,7 @@ TEST(NumberTextTest, HasTheSizeOfItsTypeAtLeast) {
 }
 
 TEST(NameTextTest, IsUtf8WhateverTheProgramGave) {
-  Stand stand;
+  Fixture fixture;
   Specs sum;
   const auto slot = static_cast<std::uint32_t>(stats_tpl_alloc("\xc3\xa4T", 0));
   ASSERT_EQ(stats_tpl_add_voistats(slot, 0, "a\xc3(\xe2\x82\xac\"\n", VSD_DTYPE_INT_U32, 1,
@@ -72,7 +72,7 @@ std::string in_tree(statsblob* sb, sb_str_fmt format) {
 }
 
 TEST(TreeTextTest, LeavesOutEmptyBucketsAtTheEndsOfFreeform) {
-  Stand stand;
+  Fixture fixture;
   Specs specs;
   const auto sb = make_blob(VSD_DTYPE_INT_U32, specs.lin(VSD_DTYPE_CRHIST32, 0, 70, 10));
   for (const std::uint32_t x : {25u, 45u}) stats_voi_update_abs_u32(sb.get(), 0, x);
@@ -86,14 +86,14 @@ TEST(TreeTextTest, LeavesOutEmptyBucketsAtTheEndsOfFreeform) {
 }
 
 TEST(TreeTextTest, ShowsNothingOfAnEmptyHistogramButItsSize) {
-  Stand stand;
+  Fixture fixture;
   Specs specs;
   const auto sb = make_blob(VSD_DTYPE_INT_U32, specs.lin(VSD_DTYPE_CRHIST32, 0, 70, 10));
   EXPECT_TRUE(in_tree(sb.get(), SB_STRFMT_FREEFORM).ends_with("nbkts=8, oob=0"));
 }
 
 TEST(TreeTextTest, HasAKeyOfItsOwnForEachVoi) {
-  Stand stand;
+  Fixture fixture;
   Specs specs;
   specs.sum();
   const auto slot = static_cast<std::uint32_t>(stats_tpl_alloc("T", 0));

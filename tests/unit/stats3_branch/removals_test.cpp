@@ -1,6 +1,6 @@
 // Many objects that go: in several calls, each of which has time for one step.
 #include "core/base/clock.h"
-#include "tests/unit/stats3_branch/subsystems_stand.h"
+#include "tests/unit/stats3_branch/subsystems_fixture.h"
 
 namespace tallyfs::stats3 {
 namespace {
@@ -52,7 +52,8 @@ TEST_F(StatsRemovalsTest, OfAProcessThatHasEndedThoseGoThatNoOtherTakesUp) {
   while (!is_there("o" + std::to_string(taken))) ++taken;
   const std::string name = "o" + std::to_string(taken);
   run("object web/" + name + " lifetime=feeder", kTwo);
-  while (!branch_.process_ended(kOne, clock_.now(), always_late)) {}
+  while (!branch_.process_ended(kOne, clock_.now(), always_late)) {
+  }
   EXPECT_EQ(left(), 1);
   EXPECT_TRUE(is_there(name) && is_there("another") && is_there("lasting"));
 }
@@ -61,7 +62,8 @@ TEST_F(StatsRemovalsTest, AProcessWithdrawsItsOwnInSeveralCalls) {
   ASSERT_TRUE(run("withdraw web", kOne, always_late).is_cut);
   EXPECT_GT(left(), 0);
   EXPECT_LT(left(), kMany);
-  while (run("withdraw web", kOne, always_late).is_cut) {}
+  while (run("withdraw web", kOne, always_late).is_cut) {
+  }
   EXPECT_EQ(left(), 0);
   EXPECT_FALSE(is_there("lasting"));
   EXPECT_TRUE(is_there("another"));
@@ -70,8 +72,10 @@ TEST_F(StatsRemovalsTest, AProcessWithdrawsItsOwnInSeveralCalls) {
 TEST_F(StatsRemovalsTest, AProcessThatEndsMeanwhileWithdrawsItsOwnAlone) {
   ASSERT_TRUE(run("withdraw web", kOne, always_late).is_cut);
   processes_.watched.erase(kOne);
-  while (!branch_.process_ended(kOne, clock_.now(), always_late)) {}
-  while (run("withdraw web", kOne, always_late).is_cut) {}
+  while (!branch_.process_ended(kOne, clock_.now(), always_late)) {
+  }
+  while (run("withdraw web", kOne, always_late).is_cut) {
+  }
   EXPECT_EQ(left(), 0);
   EXPECT_FALSE(is_there("lasting"));
   EXPECT_TRUE(is_there("another"));
@@ -80,7 +84,8 @@ TEST_F(StatsRemovalsTest, AProcessThatEndsMeanwhileWithdrawsItsOwnAlone) {
 TEST_F(StatsRemovalsTest, APersonWithdrawsAllInSeveralCalls) {
   ASSERT_TRUE(run("withdraw web", 0, always_late).is_cut);
   EXPECT_GT(left(), 0);
-  while (run("withdraw web", 0, always_late).is_cut) {}
+  while (run("withdraw web", 0, always_late).is_cut) {
+  }
   EXPECT_FALSE(tree_.lookup(tree_.lookup(Tree::kRoot, "stats").value().id, "web"));
   EXPECT_EQ(ledger_.total().statistics, 0u);
 }

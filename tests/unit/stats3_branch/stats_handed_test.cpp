@@ -1,6 +1,6 @@
 // stats/ in the next server of a mount: numbers, switches, templates and lifetimes stay.
 #include "tests/unit/golden_state.h"
-#include "tests/unit/stats3_branch/subsystems_stand.h"
+#include "tests/unit/stats3_branch/subsystems_fixture.h"
 
 namespace tallyfs::stats3 {
 namespace {

@@ -1,6 +1,6 @@
 // What of stats/ is there after a restart; a reboot makes no difference.
 #include "tests/unit/golden_state.h"
-#include "tests/unit/stats3_branch/subsystems_stand.h"
+#include "tests/unit/stats3_branch/subsystems_fixture.h"
 
 namespace tallyfs::stats3 {
 namespace {

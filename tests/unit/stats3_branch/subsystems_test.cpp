@@ -1,5 +1,5 @@
 // The stats/ branch: templates, subsystems, objects, rates, and permissions.
-#include "tests/unit/stats3_branch/subsystems_stand.h"
+#include "tests/unit/stats3_branch/subsystems_fixture.h"
 
 namespace tallyfs::stats3 {
 namespace {

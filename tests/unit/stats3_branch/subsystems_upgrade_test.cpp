@@ -1,7 +1,7 @@
 // Templates of one name and several hashes, as before and after an upgrade of a feeder: for which
 // of them rates hold, which are listed, and which make room.
 #include "core/stats3/blob/templates.h"
-#include "tests/unit/stats3_branch/subsystems_stand.h"
+#include "tests/unit/stats3_branch/subsystems_fixture.h"
 
 namespace tallyfs::stats3 {
 namespace {

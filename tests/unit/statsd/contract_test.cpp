@@ -17,9 +17,9 @@ struct Row {
 // Each row by a translator of its own.
 void expect(const std::vector<Row>& rows, const Settings& settings = {}, bool keeps_signs = false) {
   for (const Row& row : rows) {
-    Stand stand(settings);
-    stand.arrival.keeps_signs = keeps_signs;
-    EXPECT_EQ(stand.take(row.packet), row.said) << row.packet;
+    Fixture fixture(settings);
+    fixture.arrival.keeps_signs = keeps_signs;
+    EXPECT_EQ(fixture.take(row.packet), row.said) << row.packet;
   }
 }
 
@@ -167,12 +167,12 @@ TEST(StatsdContractTest, RefusesWithTheReason) {
 
 TEST(StatsdContractTest, CutsBlanksOffTheEndsOfLines) {
   expect({{"a:1|c\r\n", "a c 1x1"}, {"a:1|c  \n", "a c 1x1"}, {"\n\n", ""}, {"", ""}});
-  Stand stand;
-  stand.take("a:1|c\n\n \r\nb\n");
-  EXPECT_EQ(stand.translator.counts().lines, 2u);
-  EXPECT_EQ(stand.translator.counts().packets, 1u);
-  EXPECT_EQ(stand.translator.counts().metrics, 1u);
-  EXPECT_EQ(stand.translator.counts().refused[0], 1u);
+  Fixture fixture;
+  fixture.take("a:1|c\n\n \r\nb\n");
+  EXPECT_EQ(fixture.translator.counts().lines, 2u);
+  EXPECT_EQ(fixture.translator.counts().packets, 1u);
+  EXPECT_EQ(fixture.translator.counts().metrics, 1u);
+  EXPECT_EQ(fixture.translator.counts().refused[0], 1u);
 }
 
 TEST(StatsdContractTest, TakesEventsAndChecks) {
@@ -186,37 +186,37 @@ TEST(StatsdContractTest, TakesEventsAndChecks) {
            "Redis%20connection{env:dev} g 2x1, check late"},
           {"_sc|x|7", "check"},
           {"_sc|x", "check"}});
-  Stand stand;
-  stand.take("_sc|x|1\nx:5|c\n_e{1,1}:\xC3\xA9|x");
-  EXPECT_EQ(stand.outlet.opened[0].interface, "statsd~checks");
-  EXPECT_EQ(stand.outlet.opened[1].name, "x");
-  EXPECT_EQ(stand.outlet.opened[2].interface, "statsd");
-  EXPECT_EQ(stand.translator.counts().lengths_guessed, 1u);
+  Fixture fixture;
+  fixture.take("_sc|x|1\nx:5|c\n_e{1,1}:\xC3\xA9|x");
+  EXPECT_EQ(fixture.outlet.opened[0].interface, "statsd~checks");
+  EXPECT_EQ(fixture.outlet.opened[1].name, "x");
+  EXPECT_EQ(fixture.outlet.opened[2].interface, "statsd");
+  EXPECT_EQ(fixture.translator.counts().lengths_guessed, 1u);
 }
 
 TEST(StatsdContractTest, CountsMembersOfSetsByWindows) {
-  Stand stand;
-  EXPECT_EQ(stand.take("daemon:abc:def|s\ndaemon:abc:def|s\ndaemon:x|s|@0.5"), "");
-  stand.translator.end_set_windows(std::chrono::seconds(10));
-  EXPECT_EQ(stand.outlet.said, "daemon s 2x1");
+  Fixture fixture;
+  EXPECT_EQ(fixture.take("daemon:abc:def|s\ndaemon:abc:def|s\ndaemon:x|s|@0.5"), "");
+  fixture.translator.end_set_windows(std::chrono::seconds(10));
+  EXPECT_EQ(fixture.outlet.said, "daemon s 2x1");
   // Windows without members write nothing: 2 stays, and its time says how old it is.
-  stand.translator.end_set_windows(std::chrono::seconds(20));
-  stand.translator.end_set_windows(std::chrono::seconds(30));
-  EXPECT_EQ(stand.outlet.said, "daemon s 2x1");
-  EXPECT_EQ(stand.outlet.samples.front().time, std::chrono::seconds(10));
-  stand.take("daemon:x|s");
-  stand.translator.end_set_windows(std::chrono::seconds(40));
-  EXPECT_EQ(stand.outlet.said, "daemon s 1x1");
+  fixture.translator.end_set_windows(std::chrono::seconds(20));
+  fixture.translator.end_set_windows(std::chrono::seconds(30));
+  EXPECT_EQ(fixture.outlet.said, "daemon s 2x1");
+  EXPECT_EQ(fixture.outlet.samples.front().time, std::chrono::seconds(10));
+  fixture.take("daemon:x|s");
+  fixture.translator.end_set_windows(std::chrono::seconds(40));
+  EXPECT_EQ(fixture.outlet.said, "daemon s 1x1");
 }
 
 TEST(StatsdContractTest, PutsSamplesAtTheirTime) {
-  Stand stand;
-  stand.take("a:1|c|T1656589990\na:1|h|T1656590001\na:1|c|T1656500000");
+  Fixture fixture;
+  fixture.take("a:1|c|T1656589990\na:1|h|T1656590001\na:1|c|T1656500000");
   // Ten seconds ago; ahead; before the machine was started an hour ago.
-  EXPECT_EQ(stand.outlet.samples[0].time, std::chrono::seconds(3590));
-  EXPECT_EQ(stand.outlet.samples[1].time, std::chrono::seconds(3600));
-  EXPECT_EQ(stand.outlet.samples[2].time, std::chrono::seconds(3600));
-  EXPECT_EQ(stand.translator.counts().times_clipped, 1u);
+  EXPECT_EQ(fixture.outlet.samples[0].time, std::chrono::seconds(3590));
+  EXPECT_EQ(fixture.outlet.samples[1].time, std::chrono::seconds(3600));
+  EXPECT_EQ(fixture.outlet.samples[2].time, std::chrono::seconds(3600));
+  EXPECT_EQ(fixture.translator.counts().times_clipped, 1u);
 }
 
 }  // namespace

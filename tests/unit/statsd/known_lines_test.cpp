@@ -84,10 +84,10 @@ std::string line_without_state(std::mt19937& random) {
 TEST(StatsdKnownLinesTest, LinesDoTheSameWhenTheyAreKnown) {
   const Settings settings{.gauge_sign = GaugeSign::kAbsolute, .has_container_tag = true};
   std::mt19937 random(20'220);
-  Stand knowing(settings);
+  Fixture knowing(settings);
   for (int i = 0; i < 20'000; ++i) {
     const std::string line = line_without_state(random);
-    Stand fresh(settings);
+    Fixture fresh(settings);
     // Its series may have got another name by another type before; the fresh one learns of that.
     const std::string known = knowing.take(line);
     if (known.find('~') != known.npos) continue;
@@ -98,27 +98,27 @@ TEST(StatsdKnownLinesTest, LinesDoTheSameWhenTheyAreKnown) {
 }
 
 TEST(StatsdKnownLinesTest, LinesOfSeveralPacketsAreTakenInTheirOrder) {
-  Stand stand;
+  Fixture fixture;
   const auto take = [&](std::string_view packet, std::size_t sender) {
-    stand.arrival.sender = sender;
-    stand.translator.take_packet(packet, stand.arrival);
+    fixture.arrival.sender = sender;
+    fixture.translator.take_packet(packet, fixture.arrival);
   };
   for (int round = 0; round < 2; ++round) {
-    stand.outlet.said.clear();
+    fixture.outlet.said.clear();
     take("a:1|c\nb:2|g", 1);
     take("a:x|c", 2);
     take("a:3|c\n", 3);
-    EXPECT_EQ(stand.outlet.said, "");
-    stand.translator.finish();
-    EXPECT_EQ(stand.outlet.said, "a c 1x1, b g 2000x1, value, a c 3x1");
-    EXPECT_EQ(stand.refused_sender, 2u);
-    EXPECT_EQ(stand.refused_line, "a:x|c");
+    EXPECT_EQ(fixture.outlet.said, "");
+    fixture.translator.finish();
+    EXPECT_EQ(fixture.outlet.said, "a c 1x1, b g 2000x1, value, a c 3x1");
+    EXPECT_EQ(fixture.refused_sender, 2u);
+    EXPECT_EQ(fixture.refused_line, "a:x|c");
   }
   // More than are read ahead.
-  stand.outlet.said.clear();
+  fixture.outlet.said.clear();
   for (int i = 0; i < 1'000; ++i) take("a:1|c", 1);
-  stand.translator.finish();
-  EXPECT_EQ(stand.translator.counts().metrics, 6u + 1'000u);
+  fixture.translator.finish();
+  EXPECT_EQ(fixture.translator.counts().metrics, 6u + 1'000u);
 }
 
 }  // namespace

@@ -41,8 +41,8 @@ class RecordingOutlet final : public Outlet {
 };
 
 // A translator that says what lines do, or the reason why they are refused.
-struct Stand {
-  explicit Stand(Settings settings = {})
+struct Fixture {
+  explicit Fixture(Settings settings = {})
       : translator(std::move(settings), outlet,
                    [this](std::string_view line, const Refusal& refusal, const Arrival& by) {
                      refused_line = line;

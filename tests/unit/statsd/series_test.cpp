@@ -16,152 +16,153 @@ std::string metric_of(const std::string& name, const std::string& tag) {
 }
 
 TEST(StatsdSeriesTest, SendsTagSetsBeyondTheBoundOfANameToItsOverflow) {
-  Stand stand({.limits = {.per_name_max = 3}});
-  for (int i = 0; i < 3; ++i) stand.take(metric_of("a", std::to_string(i)));
-  EXPECT_EQ(stand.take(metric_of("a", "3")), "a{*} c 1x1");
-  EXPECT_EQ(stand.take(metric_of("a", "4")), "a{*} c 1x1");
-  EXPECT_EQ(stand.take(metric_of("a", "2")), "a{2} c 1x1");
-  EXPECT_EQ(stand.take("a:1|g|#9"), "a~g{*} g 1000x1");
-  EXPECT_EQ(stand.take(metric_of("b", "3")), "b{3} c 1x1");
-  EXPECT_EQ(stand.translator.counts().overflowed, 3u);
+  Fixture fixture({.limits = {.per_name_max = 3}});
+  for (int i = 0; i < 3; ++i) fixture.take(metric_of("a", std::to_string(i)));
+  EXPECT_EQ(fixture.take(metric_of("a", "3")), "a{*} c 1x1");
+  EXPECT_EQ(fixture.take(metric_of("a", "4")), "a{*} c 1x1");
+  EXPECT_EQ(fixture.take(metric_of("a", "2")), "a{2} c 1x1");
+  EXPECT_EQ(fixture.take("a:1|g|#9"), "a~g{*} g 1000x1");
+  EXPECT_EQ(fixture.take(metric_of("b", "3")), "b{3} c 1x1");
+  EXPECT_EQ(fixture.translator.counts().overflowed, 3u);
 }
 
 TEST(StatsdSeriesTest, SendsSeriesBeyondTheBoundToTheOverflowOfTheirNames) {
-  Stand stand({.limits = {.series_max = 2}});
-  stand.take("a:1|c\nb:1|c");
-  EXPECT_EQ(stand.take("c:1|c"), "c{*} c 1x1");
-  EXPECT_EQ(stand.take("a:1|c|#x"), "a{*} c 1x1");
-  EXPECT_EQ(stand.take("a:1|c"), "a c 1x1");
+  Fixture fixture({.limits = {.series_max = 2}});
+  fixture.take("a:1|c\nb:1|c");
+  EXPECT_EQ(fixture.take("c:1|c"), "c{*} c 1x1");
+  EXPECT_EQ(fixture.take("a:1|c|#x"), "a{*} c 1x1");
+  EXPECT_EQ(fixture.take("a:1|c"), "a c 1x1");
 }
 
 TEST(StatsdSeriesTest, SendsNamesThatAreTooLongWithTheirTagsToTheOverflow) {
-  Stand stand;
-  EXPECT_EQ(stand.take(metric_of("a", std::string(300, 't'))), "a{*} c 1x1");
+  Fixture fixture;
+  EXPECT_EQ(fixture.take(metric_of("a", std::string(300, 't'))), "a{*} c 1x1");
   const std::string name(252, 'n');
-  EXPECT_EQ(stand.take(metric_of(name, "x")), name + "{x} c 1x1");
-  EXPECT_EQ(stand.take(metric_of(name, "xy")), name + "{*} c 1x1");
-  EXPECT_EQ(stand.take(metric_of(name + "n", "xy")), "name");
+  EXPECT_EQ(fixture.take(metric_of(name, "x")), name + "{x} c 1x1");
+  EXPECT_EQ(fixture.take(metric_of(name, "xy")), name + "{*} c 1x1");
+  EXPECT_EQ(fixture.take(metric_of(name + "n", "xy")), "name");
 }
 
 TEST(StatsdSeriesTest, RefusesNamesBeyondFiveThousand) {
-  Stand stand;
-  for (int i = 0; i < 5'000; ++i) stand.take("n" + std::to_string(i) + ":1|c");
-  EXPECT_EQ(stand.take("another:1|c"), "name");
-  EXPECT_EQ(stand.take("n4999:1|c"), "n4999 c 1x1");
+  Fixture fixture;
+  for (int i = 0; i < 5'000; ++i) fixture.take("n" + std::to_string(i) + ":1|c");
+  EXPECT_EQ(fixture.take("another:1|c"), "name");
+  EXPECT_EQ(fixture.take("n4999:1|c"), "n4999 c 1x1");
 }
 
 // 5,000 names, n0 to n4999, a second after one another; then the last is as old as `age`.
-void take_names(Stand& stand, std::chrono::seconds age) {
+void take_names(Fixture& fixture, std::chrono::seconds age) {
   for (int i = 0; i < 5'000; ++i) {
-    stand.arrival.now.monotonic += std::chrono::seconds(1);
-    stand.take("n" + std::to_string(i) + ":1|c");
+    fixture.arrival.now.monotonic += std::chrono::seconds(1);
+    fixture.take("n" + std::to_string(i) + ":1|c");
   }
-  stand.arrival.now.monotonic += age;
+  fixture.arrival.now.monotonic += age;
 }
 
 TEST(StatsdSeriesTest, TheNameUnusedLongestGivesWay) {
-  Stand stand;
-  take_names(stand, std::chrono::minutes(30));
+  Fixture fixture;
+  take_names(fixture, std::chrono::minutes(30));
   // n0 has been unused for more than an hour, but is used now, by a line that is known.
-  EXPECT_EQ(stand.take("n0:1|c"), "n0 c 1x1");
-  EXPECT_EQ(stand.take("another:1|c\nthird:1|c"), "another c 1x1, third c 1x1");
-  EXPECT_EQ(stand.outlet.removed, (std::vector<std::string>{"n1", "n2"}));
-  EXPECT_EQ(stand.translator.counts().names_given_up, 2u);
-  EXPECT_EQ(stand.translator.bounds().last_given_up(), "n2");
-  EXPECT_EQ(stand.take("n0:1|c"), "n0 c 1x1");
-  EXPECT_EQ(stand.take("n3:1|c"), "n3 c 1x1");
-  EXPECT_EQ(stand.translator.counts().series, 5'002u);
+  EXPECT_EQ(fixture.take("n0:1|c"), "n0 c 1x1");
+  EXPECT_EQ(fixture.take("another:1|c\nthird:1|c"), "another c 1x1, third c 1x1");
+  EXPECT_EQ(fixture.outlet.removed, (std::vector<std::string>{"n1", "n2"}));
+  EXPECT_EQ(fixture.translator.counts().names_given_up, 2u);
+  EXPECT_EQ(fixture.translator.bounds().last_given_up(), "n2");
+  EXPECT_EQ(fixture.take("n0:1|c"), "n0 c 1x1");
+  EXPECT_EQ(fixture.take("n3:1|c"), "n3 c 1x1");
+  EXPECT_EQ(fixture.translator.counts().series, 5'002u);
 }
 
 TEST(StatsdSeriesTest, NamesThatWereUsedWithinTheHourStay) {
-  Stand stand;
-  for (int i = 0; i < 5'000; ++i) stand.take("n" + std::to_string(i) + ":1|c|#b\n");
-  stand.arrival.now.monotonic += std::chrono::minutes(59);
-  EXPECT_EQ(stand.take("another:1|c"), "name");
-  EXPECT_TRUE(stand.outlet.removed.empty());
-  stand.take("n7:1|g|#a");
-  stand.arrival.now.monotonic += std::chrono::minutes(1);
+  Fixture fixture;
+  for (int i = 0; i < 5'000; ++i) fixture.take("n" + std::to_string(i) + ":1|c|#b\n");
+  fixture.arrival.now.monotonic += std::chrono::minutes(59);
+  EXPECT_EQ(fixture.take("another:1|c"), "name");
+  EXPECT_TRUE(fixture.outlet.removed.empty());
+  fixture.take("n7:1|g|#a");
+  fixture.arrival.now.monotonic += std::chrono::minutes(1);
   for (int i = 0; i < 4'999; ++i) {
-    EXPECT_NE(stand.take("m" + std::to_string(i) + ":1|c"), "name") << i;
+    EXPECT_NE(fixture.take("m" + std::to_string(i) + ":1|c"), "name") << i;
   }
-  EXPECT_EQ(stand.take("another:1|c"), "name");
-  EXPECT_EQ(stand.take("n7:1|g|#a"), "n7~g{a} g 1000x1");
-  EXPECT_EQ(stand.outlet.removed.size(), 4'999u);
+  EXPECT_EQ(fixture.take("another:1|c"), "name");
+  EXPECT_EQ(fixture.take("n7:1|g|#a"), "n7~g{a} g 1000x1");
+  EXPECT_EQ(fixture.outlet.removed.size(), 4'999u);
 }
 
 // The line is known, and its look-up is done before the line in front of it is.
 TEST(StatsdSeriesTest, ANameThatGaveWayBeginsAnew) {
-  Stand stand;
-  take_names(stand, std::chrono::hours(1));
-  EXPECT_EQ(stand.take("x:1|c\nn0:7|c\nn0:7|c:8|g"), "x c 1x1, n0 c 7x1, n0 c 7x1, n0~g g 8000x1");
-  EXPECT_EQ(stand.outlet.opened[5'001].name, "n0");
-  EXPECT_EQ(stand.take("n0:7|c"), "n0 c 7x1");
-  EXPECT_EQ(stand.outlet.opened.size(), 5'003u);
-  EXPECT_EQ(stand.outlet.removed, (std::vector<std::string>{"n0", "n1"}));
+  Fixture fixture;
+  take_names(fixture, std::chrono::hours(1));
+  EXPECT_EQ(fixture.take("x:1|c\nn0:7|c\nn0:7|c:8|g"),
+            "x c 1x1, n0 c 7x1, n0 c 7x1, n0~g g 8000x1");
+  EXPECT_EQ(fixture.outlet.opened[5'001].name, "n0");
+  EXPECT_EQ(fixture.take("n0:7|c"), "n0 c 7x1");
+  EXPECT_EQ(fixture.outlet.opened.size(), 5'003u);
+  EXPECT_EQ(fixture.outlet.removed, (std::vector<std::string>{"n0", "n1"}));
 }
 
 TEST(StatsdSeriesTest, ANameGivesWayWithAllItHas) {
-  Stand stand({.limits = {.series_max = 4}});
-  stand.take("a:1|c|#x\na:1|c|#y\na:1|g\na:1|s|#z\na:1|c|#w\n_sc|a|1");
-  EXPECT_EQ(stand.outlet.opened.back().name, "a{*}");
-  stand.arrival.now.monotonic += std::chrono::hours(1);
+  Fixture fixture({.limits = {.series_max = 4}});
+  fixture.take("a:1|c|#x\na:1|c|#y\na:1|g\na:1|s|#z\na:1|c|#w\n_sc|a|1");
+  EXPECT_EQ(fixture.outlet.opened.back().name, "a{*}");
+  fixture.arrival.now.monotonic += std::chrono::hours(1);
   // A new name; a name that is there has no claim.
-  EXPECT_EQ(stand.take("_sc|a|1"), "a{*} g 1x1, check ");
-  EXPECT_EQ(stand.take("b:1|c|#x"), "b{x} c 1x1");
-  EXPECT_EQ(stand.outlet.removed,
+  EXPECT_EQ(fixture.take("_sc|a|1"), "a{*} g 1x1, check ");
+  EXPECT_EQ(fixture.take("b:1|c|#x"), "b{x} c 1x1");
+  EXPECT_EQ(fixture.outlet.removed,
             (std::vector<std::string>{"a{x}", "a{y}", "a~g", "a~s{z}", "a{*}"}));
-  stand.translator.end_set_windows(stand.arrival.now.monotonic);
-  EXPECT_EQ(stand.outlet.said, "b{x} c 1x1");
+  fixture.translator.end_set_windows(fixture.arrival.now.monotonic);
+  EXPECT_EQ(fixture.outlet.said, "b{x} c 1x1");
 }
 
 TEST(StatsdSeriesTest, SetsGiveWayToSets) {
-  Stand stand({.limits = {.per_name_max = 5'000}});
-  stand.take("plain:1|c");
-  stand.arrival.now.monotonic += std::chrono::seconds(1);
-  for (int i = 0; i < 1'100; ++i) stand.take("a:1|s|#" + std::to_string(i));
-  stand.arrival.now.monotonic += std::chrono::minutes(59);
-  stand.take("b:1|s");
-  EXPECT_EQ(stand.outlet.opened.back().name, "b{*}");
-  stand.arrival.now.monotonic += std::chrono::minutes(2);
-  stand.take("c:1|s");
-  EXPECT_EQ(stand.outlet.opened.back().name, "c");
-  EXPECT_EQ(stand.outlet.removed.size(), 1'025u);
-  EXPECT_EQ(stand.translator.bounds().last_given_up(), "a");
+  Fixture fixture({.limits = {.per_name_max = 5'000}});
+  fixture.take("plain:1|c");
+  fixture.arrival.now.monotonic += std::chrono::seconds(1);
+  for (int i = 0; i < 1'100; ++i) fixture.take("a:1|s|#" + std::to_string(i));
+  fixture.arrival.now.monotonic += std::chrono::minutes(59);
+  fixture.take("b:1|s");
+  EXPECT_EQ(fixture.outlet.opened.back().name, "b{*}");
+  fixture.arrival.now.monotonic += std::chrono::minutes(2);
+  fixture.take("c:1|s");
+  EXPECT_EQ(fixture.outlet.opened.back().name, "c");
+  EXPECT_EQ(fixture.outlet.removed.size(), 1'025u);
+  EXPECT_EQ(fixture.translator.bounds().last_given_up(), "a");
 }
 
 TEST(StatsdSeriesTest, BoundsSets) {
-  Stand stand({.limits = {.per_name_max = 5'000}});
-  for (int i = 0; i < 1'100; ++i) stand.take("a:1|s|#" + std::to_string(i));
-  EXPECT_EQ(stand.outlet.opened.size(), 1'025u);
-  EXPECT_EQ(stand.outlet.opened.back().name, "a{*}");
-  for (int i = 0; i < 255; ++i) stand.take("b" + std::to_string(i) + ":1|s");
-  EXPECT_EQ(stand.take("c:1|s"), "name");
+  Fixture fixture({.limits = {.per_name_max = 5'000}});
+  for (int i = 0; i < 1'100; ++i) fixture.take("a:1|s|#" + std::to_string(i));
+  EXPECT_EQ(fixture.outlet.opened.size(), 1'025u);
+  EXPECT_EQ(fixture.outlet.opened.back().name, "a{*}");
+  for (int i = 0; i < 255; ++i) fixture.take("b" + std::to_string(i) + ":1|s");
+  EXPECT_EQ(fixture.take("c:1|s"), "name");
 }
 
 TEST(StatsdSeriesTest, TakesInterfacesFromTheFirstPartOfNames) {
-  Stand stand;
-  stand.take("a:1|c\nweb.hits:1|c\n.x:1|c\na/b.c:1|c\n" + std::string(250, 'l') + ".x:1|c");
-  EXPECT_EQ(stand.outlet.opened[0].interface, "statsd");
-  EXPECT_EQ(stand.outlet.opened[1].interface, "statsd-web");
-  EXPECT_EQ(stand.outlet.opened[2].interface, "statsd");
-  EXPECT_EQ(stand.outlet.opened[3].interface, "statsd-a%2Fb");
-  EXPECT_EQ(stand.outlet.opened[4].interface, "statsd");
-  for (int i = 0; i < 1'030; ++i) stand.take("i" + std::to_string(i) + ".x:1|c");
-  EXPECT_EQ(stand.outlet.opened.back().interface, "statsd");
+  Fixture fixture;
+  fixture.take("a:1|c\nweb.hits:1|c\n.x:1|c\na/b.c:1|c\n" + std::string(250, 'l') + ".x:1|c");
+  EXPECT_EQ(fixture.outlet.opened[0].interface, "statsd");
+  EXPECT_EQ(fixture.outlet.opened[1].interface, "statsd-web");
+  EXPECT_EQ(fixture.outlet.opened[2].interface, "statsd");
+  EXPECT_EQ(fixture.outlet.opened[3].interface, "statsd-a%2Fb");
+  EXPECT_EQ(fixture.outlet.opened[4].interface, "statsd");
+  for (int i = 0; i < 1'030; ++i) fixture.take("i" + std::to_string(i) + ".x:1|c");
+  EXPECT_EQ(fixture.outlet.opened.back().interface, "statsd");
 }
 
 TEST(StatsdSeriesTest, TellsTextsApartThatJoinToTheSame) {
-  Stand stand;
-  EXPECT_EQ(stand.take("ab:1|c|#c"), "ab{c} c 1x1");
-  EXPECT_EQ(stand.take("a:1|c|#bc"), "a{bc} c 1x1");
-  EXPECT_EQ(stand.take("ab:1|c|#c"), "ab{c} c 1x1");
-  EXPECT_EQ(stand.outlet.opened.size(), 2u);
+  Fixture fixture;
+  EXPECT_EQ(fixture.take("ab:1|c|#c"), "ab{c} c 1x1");
+  EXPECT_EQ(fixture.take("a:1|c|#bc"), "a{bc} c 1x1");
+  EXPECT_EQ(fixture.take("ab:1|c|#c"), "ab{c} c 1x1");
+  EXPECT_EQ(fixture.outlet.opened.size(), 2u);
 }
 
 TEST(StatsdSeriesTest, DefinesByKind) {
-  Stand stand;
-  stand.take("a:1|c\nb:1|g\nc:1|ms\nd:1|h\ne:1|s");
-  const auto& opened = stand.outlet.opened;
+  Fixture fixture;
+  fixture.take("a:1|c\nb:1|g\nc:1|ms\nd:1|h\ne:1|s");
+  const auto& opened = fixture.outlet.opened;
   EXPECT_EQ(opened[0].definition.units, "");
   EXPECT_EQ(std::get<tally::Value>(opened[0].definition.type).mode, tally::Mode::kProducts);
   EXPECT_EQ(opened[0].definition.decimals, 0u);
@@ -185,14 +186,14 @@ TEST(StatsdMapTest, AppliesTheFirstRuleThatMatches) {
       "web.hits interface=never\n"
       "* interface=rest drop-tags=pod,node scale=6\n");
   ASSERT_TRUE(map) << map.error().reason;
-  Stand stand({.map = map.value()});
-  EXPECT_EQ(stand.take("web.hits:2.5|g|#code:1,pod:2"), "web.hits{code:1} g 2x1");
-  EXPECT_EQ(stand.take("other:0.25|ms|#pod:1,x"), "other{x} t 250000x1");
-  EXPECT_EQ(stand.outlet.opened[0].interface, "web");
-  EXPECT_EQ(stand.outlet.opened[0].definition.units, "bytes/requests");
-  EXPECT_EQ(std::get<tally::MinMax>(stand.outlet.opened[0].definition.type).range.min, 1);
-  EXPECT_EQ(stand.outlet.opened[1].interface, "rest");
-  EXPECT_EQ(stand.outlet.opened[1].definition.units, "nanoseconds/timings");
+  Fixture fixture({.map = map.value()});
+  EXPECT_EQ(fixture.take("web.hits:2.5|g|#code:1,pod:2"), "web.hits{code:1} g 2x1");
+  EXPECT_EQ(fixture.take("other:0.25|ms|#pod:1,x"), "other{x} t 250000x1");
+  EXPECT_EQ(fixture.outlet.opened[0].interface, "web");
+  EXPECT_EQ(fixture.outlet.opened[0].definition.units, "bytes/requests");
+  EXPECT_EQ(std::get<tally::MinMax>(fixture.outlet.opened[0].definition.type).range.min, 1);
+  EXPECT_EQ(fixture.outlet.opened[1].interface, "rest");
+  EXPECT_EQ(fixture.outlet.opened[1].definition.units, "nanoseconds/timings");
 }
 
 TEST(StatsdMapTest, KeepsAsManyDecimalsAsARuleSays) {
@@ -204,14 +205,14 @@ TEST(StatsdMapTest, KeepsAsManyDecimalsAsARuleSays) {
       "t9 interface=a scale=9 units=femtoyears/timings\n"
       "t2 interface=a scale=2\n");
   ASSERT_TRUE(map) << map.error().reason;
-  Stand stand({.map = map.value()});
-  EXPECT_EQ(stand.take("price:12.34|h"), "price h 1234x1");
-  EXPECT_EQ(stand.take("t0:12.34|ms"), "t0 t 12x1");
-  EXPECT_EQ(stand.take("t6:12.34|ms"), "t6 t 12340000x1");
-  EXPECT_EQ(stand.take("c3:0.5|c"), "c3 c 500x1");
-  EXPECT_EQ(stand.take("t9:1|ms"), "t9 t 1000000000x1");
-  EXPECT_EQ(stand.take("t2:1.5|ms"), "t2 t 150x1");
-  const auto& opened = stand.outlet.opened;
+  Fixture fixture({.map = map.value()});
+  EXPECT_EQ(fixture.take("price:12.34|h"), "price h 1234x1");
+  EXPECT_EQ(fixture.take("t0:12.34|ms"), "t0 t 12x1");
+  EXPECT_EQ(fixture.take("t6:12.34|ms"), "t6 t 12340000x1");
+  EXPECT_EQ(fixture.take("c3:0.5|c"), "c3 c 500x1");
+  EXPECT_EQ(fixture.take("t9:1|ms"), "t9 t 1000000000x1");
+  EXPECT_EQ(fixture.take("t2:1.5|ms"), "t2 t 150x1");
+  const auto& opened = fixture.outlet.opened;
   EXPECT_EQ(opened[0].definition.units, "euros/sales");
   EXPECT_EQ(opened[0].definition.decimals, 2u);
   EXPECT_EQ(opened[1].definition.units, "milliseconds/timings");

@@ -6,12 +6,12 @@
 #include <random>
 #include <sstream>
 
-#include "tests/unit/tracing/stand.h"
+#include "tests/unit/tracing/fixture.h"
 
 namespace tallyfs::tracing {
 namespace {
 
-class BeyondTest : public EventStand {
+class BeyondTest : public EventFixture {
  protected:
   void alloc(std::int64_t site, std::int64_t requested, std::uint64_t time_us = 1) {
     feed(kmalloc, time_us, {{"call_site", site}, {"bytes_req", requested}});

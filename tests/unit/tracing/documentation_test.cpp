@@ -2,12 +2,12 @@
 // order, on the events that they are for. What they then show is in hist_test and inter_event_test.
 #include <gtest/gtest.h>
 
-#include "tests/unit/tracing/stand.h"
+#include "tests/unit/tracing/fixture.h"
 
 namespace tallyfs::tracing {
 namespace {
 
-class DocumentationTest : public EventStand {
+class DocumentationTest : public EventFixture {
  protected:
   DocumentationTest() {
     const std::string skb =

@@ -2,12 +2,12 @@
 // here stands where the caret must be, before the token that is wrong.
 #include <gtest/gtest.h>
 
-#include "tests/unit/tracing/stand.h"
+#include "tests/unit/tracing/fixture.h"
 
 namespace tallyfs::tracing {
 namespace {
 
-class ErrorsTest : public EventStand {
+class ErrorsTest : public EventFixture {
  protected:
   // `command` with a caret in it is refused with `reason` there.
   void refuses(EventNumber event, std::string command, std::string_view reason,

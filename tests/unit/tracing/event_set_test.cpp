@@ -6,12 +6,12 @@
 
 #include <algorithm>
 
-#include "tests/unit/tracing/stand.h"
+#include "tests/unit/tracing/fixture.h"
 
 namespace tallyfs::tracing {
 namespace {
 
-class EventSetTest : public EventStand {};
+class EventSetTest : public EventFixture {};
 
 TEST_F(EventSetTest, ListsEventsBySystemAndName) {
   EXPECT_EQ(event_list_text(*set.events.listed()),

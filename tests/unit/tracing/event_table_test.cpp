@@ -4,12 +4,12 @@
 #include <string>
 #include <vector>
 
-#include "tests/unit/tracing/stand.h"
+#include "tests/unit/tracing/fixture.h"
 
 namespace tallyfs::tracing {
 namespace {
 
-using EventTableTest = EventStand;
+using EventTableTest = EventFixture;
 
 TEST_F(EventTableTest, AListIsSharedUntilAnEventComesOrGoes) {
   const auto first = set.events.listed();

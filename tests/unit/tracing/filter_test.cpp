@@ -4,12 +4,12 @@
 
 #include <cstring>
 
-#include "tests/unit/tracing/stand.h"
+#include "tests/unit/tracing/fixture.h"
 
 namespace tallyfs::tracing {
 namespace {
 
-class FilterTest : public EventStand {
+class FilterTest : public EventFixture {
  protected:
   bool matches(EventNumber event, const std::string& text, const std::vector<Given>& given) const {
     const std::string bytes = bytes_of(event, given);

@@ -9,12 +9,12 @@
 #include <utility>
 #include <vector>
 
-#include "tests/unit/tracing/stand.h"
+#include "tests/unit/tracing/fixture.h"
 
 namespace tallyfs::tracing {
 namespace {
 
-class HistCopyTest : public EventStand {
+class HistCopyTest : public EventFixture {
  protected:
   void alloc(std::int64_t site, std::uint64_t time_us = 1) {
     feed(kmalloc, time_us, {{"call_site", site}});

@@ -1,12 +1,12 @@
 // The basic histogram: keys, values, modifiers, sort, size, and the exact text of hist and trigger.
 #include <gtest/gtest.h>
 
-#include "tests/unit/tracing/stand.h"
+#include "tests/unit/tracing/fixture.h"
 
 namespace tallyfs::tracing {
 namespace {
 
-class HistTest : public EventStand {
+class HistTest : public EventFixture {
  protected:
   void alloc(std::int64_t site, std::int64_t requested, std::int64_t allocated = 0) {
     feed(kmalloc, 1, {{"call_site", site}, {"bytes_req", requested}, {"bytes_alloc", allocated}});

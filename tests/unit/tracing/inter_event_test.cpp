@@ -7,7 +7,7 @@
 namespace tallyfs::tracing {
 namespace {
 
-class InterEventTest : public WakeupStand {};
+class InterEventTest : public WakeupFixture {};
 
 TEST_F(InterEventTest, MeasuresWakeupLatencyAsTheDocumentationDoes) {
   const EventNumber latency = synthetic("wakeup_latency u64 lat; pid_t pid; int prio");

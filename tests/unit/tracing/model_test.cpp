@@ -7,7 +7,7 @@
 #include <optional>
 #include <random>
 
-#include "tests/unit/tracing/stand.h"
+#include "tests/unit/tracing/fixture.h"
 
 namespace tallyfs::tracing {
 namespace {
@@ -123,7 +123,7 @@ struct Model {
   }
 };
 
-class ModelTest : public EventStand {
+class ModelTest : public EventFixture {
  protected:
   ModelTest() {
     const char* const given = std::getenv("TALLY_SEED");

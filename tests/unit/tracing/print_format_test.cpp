@@ -12,12 +12,12 @@
 #include <utility>
 #include <vector>
 
-#include "tests/unit/tracing/stand.h"
+#include "tests/unit/tracing/fixture.h"
 
 namespace tallyfs::tracing {
 namespace {
 
-class PrintFormatTest : public EventStand {
+class PrintFormatTest : public EventFixture {
  protected:
   static constexpr char kFields[] =
       "\tfield:char comm[16];\toffset:8;\tsize:16;\tsigned:0;\n"

@@ -7,7 +7,7 @@
 namespace tallyfs::tracing {
 namespace {
 
-class ReferencesTest : public WakeupStand {};
+class ReferencesTest : public WakeupFixture {};
 
 TEST_F(ReferencesTest, DividesByAVariableThatIsZeroWithAllOnes) {
   trigger(kmalloc, "hist:keys=call_site:zero=bytes_alloc");

@@ -31,7 +31,7 @@ SavedTrigger through_bytes(const SavedTrigger& saved) {
   return loaded;
 }
 
-class SavedTriggersTest : public WakeupStand {
+class SavedTriggersTest : public WakeupFixture {
  protected:
   // Defines the events of `set` in another one, under the same numbers.
   void define_in(EventSet& to) const {

@@ -4,12 +4,12 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/unit/tracing/stand.h"
+#include "tests/unit/tracing/fixture.h"
 
 namespace tallyfs::tracing {
 namespace {
 
-class SyntheticTest : public EventStand {
+class SyntheticTest : public EventFixture {
  protected:
   enum class File { kSynthetic, kDynamic };
   Result<void> write(File file, const std::string& text) {

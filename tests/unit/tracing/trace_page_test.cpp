@@ -4,7 +4,7 @@
 
 #include "core/tracing/trace/built_in_formats.h"
 #include "feeders/tracefs/ring_page.h"
-#include "tests/unit/tracing/stand.h"
+#include "tests/unit/tracing/fixture.h"
 
 namespace tallyfs::tracing {
 namespace {
@@ -12,7 +12,7 @@ namespace {
 constexpr auto kTrace = TraceStore::Buffer::kTrace;
 constexpr auto kSnapshot = TraceStore::Buffer::kSnapshot;
 
-class TracePageTest : public EventStand {
+class TracePageTest : public EventFixture {
  protected:
   struct Page {
     std::uint64_t lost = 0;

@@ -1,12 +1,12 @@
 // Which records are traced: by process, by CPU, while the trace pauses, and when it is full.
 #include <string>
 
-#include "tests/unit/tracing/stand.h"
+#include "tests/unit/tracing/fixture.h"
 
 namespace tallyfs::tracing {
 namespace {
 
-class TraceSelectionTest : public EventStand {};
+class TraceSelectionTest : public EventFixture {};
 
 TEST_F(TraceSelectionTest, TracesSwitchesAndWakeupsOfTheListedProcesses) {
   ASSERT_TRUE(set.switches.write(switched, "1"));

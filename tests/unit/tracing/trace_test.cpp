@@ -2,12 +2,12 @@
 #include <algorithm>
 #include <string>
 
-#include "tests/unit/tracing/stand.h"
+#include "tests/unit/tracing/fixture.h"
 
 namespace tallyfs::tracing {
 namespace {
 
-class TraceTest : public EventStand {};
+class TraceTest : public EventFixture {};
 
 TEST_F(TraceTest, TracesWhatIsEnabledAndPasses) {
   ASSERT_TRUE(set.switches.write(waking, "1"));

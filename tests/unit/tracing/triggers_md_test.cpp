@@ -5,12 +5,12 @@
 #include <sstream>
 
 #include "core/base/text.h"
-#include "tests/unit/tracing/stand.h"
+#include "tests/unit/tracing/fixture.h"
 
 namespace tallyfs::tracing {
 namespace {
 
-class TriggersMdTest : public EventStand {
+class TriggersMdTest : public EventFixture {
  protected:
   static std::vector<std::string> example() {
     std::ifstream file(TALLY_SOURCE_DIR "/core/tracing/TRIGGERS.md");

@@ -3,11 +3,11 @@
 
 #include <string>
 
-#include "tests/unit/tracing/stand.h"
+#include "tests/unit/tracing/fixture.h"
 
 namespace tallyfs::tracing {
 
-class WakeupStand : public EventStand {
+class WakeupFixture : public EventFixture {
  protected:
   void wake(std::uint64_t time_us, std::int64_t who, const std::string& name = "cyclictest") {
     feed(waking, time_us, {{"comm", name}, {"pid", who}, {"prio", 19}});

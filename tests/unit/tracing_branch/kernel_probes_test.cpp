@@ -1,5 +1,5 @@
 // Probes of the kernel's functions, on a played kernel that has both kinds.
-#include "tests/unit/tracing_branch/probes_stand.h"
+#include "tests/unit/tracing_branch/probes_fixture.h"
 
 namespace tallyfs::tracing {
 namespace {

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/unit/tracing_branch/tracing_stand.h"
+#include "tests/unit/tracing_branch/tracing_fixture.h"
 
 namespace tallyfs::tracing {
 namespace {

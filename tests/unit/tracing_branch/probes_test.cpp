@@ -2,7 +2,7 @@
 #include <atomic>
 #include <thread>
 
-#include "tests/unit/tracing_branch/probes_stand.h"
+#include "tests/unit/tracing_branch/probes_fixture.h"
 
 namespace tallyfs::tracing {
 namespace {
@@ -35,13 +35,13 @@ TEST_F(ProbesTest, TheProfileHasTheKernelsLines) {
   ASSERT_TRUE(write("p:a /bin/x:0x10 n=%di\np:b /bin/y:0x20\np:a /bin/x:0x30(0x8) n=%di"));
   ASSERT_TRUE(write("p:unmade /bin/y:0x30"));
   probes_.counted = ProbeHits{.places = {{{1, "/bin/x:0x10"}, {{7}}},
-                              {{1, "/bin/x:0x30(0x8)"}, {{1'234'567}}},
-                              {{2, "/bin/y:0x20"}, {{0}}},
-                              {{9, "/bin/y:0x30"}, {{5}}}}};
+                                         {{1, "/bin/x:0x30(0x8)"}, {{1'234'567}}},
+                                         {{2, "/bin/y:0x20"}, {{0}}},
+                                         {{9, "/bin/y:0x30"}, {{5}}}}};
   const std::string name(43, ' ');
   EXPECT_EQ(read("uprobe_profile"), "  /bin/x a" + name + "               7\n" +  //
-                                        "  /bin/x a" + name + "         1234567\n" +
-                                        "  /bin/y b" + name + "               0\n");
+                                        "  /bin/x a" + name + "         1234567\n" + "  /bin/y b" +
+                                        name + "               0\n");
   probes_.counted = Error{ErrorCode::kTimedOut, "the feeder is silent"};
   EXPECT_EQ(file("uprobe_profile")->render(clock_.now(), 1 << 20).error().code,
             ErrorCode::kTimedOut);
@@ -62,8 +62,8 @@ TEST_F(ProbesTest, TheJsonHasLinesAsWrittenAndWhichFilesAreOthersNow) {
   ASSERT_TRUE(write("p:a  /bin/x:alpha  n=$arg1\nr:b /bin/y:0x20\nr:b /bin/z:0x20\n"));
   ASSERT_TRUE(write("r:b /bin/uncached:0x20"));
   probes_.counted = ProbeHits{.places = {{{1, "/bin/x:0x1000"}, {{7, "8:1:77"}}},
-                              {{2, "/bin/y:0x20"}, {{0, ""}}},
-                              {{2, "/bin/uncached:0x20"}, {{5, std::nullopt}}}}};
+                                         {{2, "/bin/y:0x20"}, {{0, ""}}},
+                                         {{2, "/bin/uncached:0x20"}, {{5, std::nullopt}}}}};
   const auto probes_in = [](const std::string& json) { return json.substr(json.find('[')); };
   EXPECT_EQ(probes_in(read("probes.json")),
             R"([{"group":"uprobes","event":"a","kind":"entry","target":"program","lines":[)"
@@ -462,8 +462,8 @@ TEST_F(ProbesTest, ARenewalCountsOneLostRecordWhereItIsOn) {
 TEST_F(ProbesTest, ARenewalOfAGroupLeavesWhatIsKnownNotToBeStale) {
   ASSERT_TRUE(write("p:a /bin/x:work\np:b /bin/y:work\np:c /bin/z:work\np:other/d /bin/y:work"));
   probes_.counted = ProbeHits{.places = {{{1, "/bin/x:0x1000"}, {{7, "8:1:77"}}},
-                              {{2, "/bin/y:0x1000"}, {{7, "8:1:99"}}},
-                              {{3, "/bin/z:0x1000"}, {{7, std::nullopt}}}}};
+                                         {{2, "/bin/y:0x1000"}, {{7, "8:1:99"}}},
+                                         {{3, "/bin/z:0x1000"}, {{7, std::nullopt}}}}};
   ASSERT_TRUE(write("=:uprobes/"));
   EXPECT_EQ(probes_.removed, (std::vector<std::uint64_t>{2, 3}));
   ASSERT_TRUE(write("=:a")) << "it is meant by its name";

@@ -2,7 +2,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/unit/tracing_branch/probes_stand.h"
+#include "tests/unit/tracing_branch/probes_fixture.h"
 
 namespace tallyfs::tracing {
 namespace {
@@ -18,8 +18,8 @@ class KeptObjects : public ObjectSink {
   std::vector<std::string> load(Tracing& into, Moment now, bool has_pages = false) const {
     std::vector<std::string> refusals;
     for (const Kept& each : objects_) {
-      const auto loaded = into.load({each.kind, each.format, "", each.bytes},
-                                    {.now = now, .has_pages = has_pages});
+      const auto loaded =
+          into.load({each.kind, each.format, "", each.bytes}, {.now = now, .has_pages = has_pages});
       if (!loaded) refusals.push_back(loaded.error().reason);
     }
     return refusals;
@@ -238,7 +238,10 @@ TEST_F(SavedProbesTest, AProbeThatNoLineCouldHaveMadeIsRefused) {
   };
   EXPECT_TRUE(refused_with("uprobes", "mine/ab")) << "the line would be of another group";
   EXPECT_TRUE(refused_with("uprobes", "4probes"));
-  const std::string place("p\1\0\0\0\xb\0\0\0/bin/x:0x10\6\0\0\0" "8:1:77", 30);
+  const std::string place(
+      "p\1\0\0\0\xb\0\0\0/bin/x:0x10\6\0\0\0"
+      "8:1:77",
+      30);
   EXPECT_TRUE(refused_with(place, std::string("p\0\0\0\0", 5))) << "without a place";
   EXPECT_FALSE(refused_with("uprobes", "uprobes")) << "as it was saved";
 }

@@ -15,7 +15,7 @@
 #include "tests/unit/saved_objects.h"
 #include "tests/unit/senders.h"
 #include "tests/unit/tracing_branch/find_node.h"
-#include "tests/unit/tracing_branch/tracing_stand.h"
+#include "tests/unit/tracing_branch/tracing_fixture.h"
 
 namespace tallyfs::tracing {
 

@@ -1,7 +1,7 @@
 // In which order the records of several sources are fed, and which of them wait.
 #include <string>
 
-#include "tests/unit/tracing_branch/tracing_stand.h"
+#include "tests/unit/tracing_branch/tracing_fixture.h"
 
 namespace tallyfs::tracing {
 namespace {
@@ -200,7 +200,7 @@ TEST_F(TracingOrderTest, MarkersThatWaitTakeBoundedMemory) {
   };
   const std::string text(4000, 'x');
   const auto marker = file("trace_marker");
-  constexpr std::size_t kBytesMax = 64 << 20;  // RecordOrder's
+  constexpr std::size_t kBytesMax = 64 << 20;  // RecordSequencer's
   std::size_t bytes = 0;
   while (bytes < kBytesMax / 2) {
     ASSERT_TRUE(write_file(*marker, text, clock_.now()));

@@ -6,7 +6,7 @@
 
 #include "core/tracing/trace/built_in_formats.h"
 #include "feeders/tracefs/ring_page.h"
-#include "tests/unit/tracing_branch/tracing_stand.h"
+#include "tests/unit/tracing_branch/tracing_fixture.h"
 
 namespace tallyfs::tracing {
 namespace {

@@ -1,5 +1,5 @@
 // The memory that readers of histograms and traces may keep together.
-#include "tests/unit/tracing_branch/tracing_stand.h"
+#include "tests/unit/tracing_branch/tracing_fixture.h"
 
 namespace tallyfs::tracing {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "tests/unit/tracing_branch/tracing_stand.h"
+#include "tests/unit/tracing_branch/tracing_fixture.h"
 
 namespace tallyfs::tracing {
 namespace {

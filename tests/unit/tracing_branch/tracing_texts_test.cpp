@@ -1,6 +1,6 @@
 // Texts that show facts of the system, and lists that are copied for a text.
 #include "core/tracing/branch/task_groups.h"
-#include "tests/unit/tracing_branch/tracing_stand.h"
+#include "tests/unit/tracing_branch/tracing_fixture.h"
 
 namespace tallyfs::tracing {
 namespace {

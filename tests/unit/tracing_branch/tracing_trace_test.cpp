@@ -1,5 +1,5 @@
 // The files of what an instance has traced: trace, trace_marker, trace_pipe, saved_cmdlines.
-#include "tests/unit/tracing_branch/tracing_stand.h"
+#include "tests/unit/tracing_branch/tracing_fixture.h"
 
 namespace tallyfs::tracing {
 namespace {

@@ -3,7 +3,7 @@
 #include <array>
 #include <utility>
 
-#include "tests/unit/tracing_branch/tracing_stand.h"
+#include "tests/unit/tracing_branch/tracing_fixture.h"
 
 namespace tallyfs::tracing {
 namespace {

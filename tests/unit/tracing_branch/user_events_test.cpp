@@ -6,7 +6,7 @@
 #include "tests/unit/fake_processes.h"
 #include "tests/unit/saved_objects.h"
 #include "tests/unit/senders.h"
-#include "tests/unit/tracing_branch/tracing_stand.h"
+#include "tests/unit/tracing_branch/tracing_fixture.h"
 
 namespace tallyfs::tracing {
 namespace {

@@ -103,7 +103,7 @@ class EventsAtWill final : public tracing::EventSource {
   void drain(const CancellationToken&) override {}
 };
 
-class IntakeStand {
+class IntakeFixture {
  public:
   enum class Pace { kAtOnce, kInTurns };
   // Whether there is an event of the kernel's from the start.
@@ -117,18 +117,18 @@ class IntakeStand {
   // How many inputs a stand serves.
   static constexpr unsigned kInputs = 1024;
 
-  explicit IntakeStand(const Line& line, Offers offers = Offers::kNone)
+  explicit IntakeFixture(const Line& line, Offers offers = Offers::kNone)
       : line_(line), offers_(offers), definition_(own_definition()) {}
 
   // The stand of a target: another one when it has served its inputs.
-  static IntakeStand& next(std::unique_ptr<IntakeStand>& stand, const Line& line,
-                           Offers offers = Offers::kNone) {
-    if (stand && stand->is_spent()) {
-      stand->check_whole();
-      stand.reset();
+  static IntakeFixture& next(std::unique_ptr<IntakeFixture>& fixture, const Line& line,
+                             Offers offers = Offers::kNone) {
+    if (fixture && fixture->is_spent()) {
+      fixture->check_whole();
+      fixture.reset();
     }
-    if (!stand) stand = std::make_unique<IntakeStand>(line, offers);
-    return *stand;
+    if (!fixture) fixture = std::make_unique<IntakeFixture>(line, offers);
+    return *fixture;
   }
   // The input may change the definitions of the daemon's own numbers, which cannot be taken back.
   void note_own() { is_own_named_ = true; }

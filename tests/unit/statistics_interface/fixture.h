@@ -30,12 +30,12 @@ namespace tallyfs::statistics {
 constexpr uid_t kUid = 1000;
 constexpr std::size_t kAnyLength = static_cast<std::size_t>(-1);
 
-struct Stand {
-  Stand() : Stand(Ledger::Limits{}) {}
-  explicit Stand(const Ledger::Limits& limits)
+struct Fixture {
+  Fixture() : Fixture(Ledger::Limits{}) {}
+  explicit Fixture(const Ledger::Limits& limits)
       : ledger(limits), interface(Interface::create(ledger, kUid, clock.now()).value()) {}
   // With one statistic `s`.
-  explicit Stand(std::string_view text) : Stand() { create("s", text); }
+  explicit Fixture(std::string_view text) : Fixture() { create("s", text); }
 
   Statistic* create(std::string_view name, std::string_view text) {
     return interface->create_statistic(name, text, clock.now()).value();

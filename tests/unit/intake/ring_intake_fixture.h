@@ -12,7 +12,7 @@
 
 #include "feeders/intake/lanes.h"
 #include "tests/unit/fake_processes.h"
-#include "tests/unit/intake/intake_stand.h"
+#include "tests/unit/intake/intake_fixture.h"
 #include "tests/unit/intake/ring_feeder.h"
 #include "tests/unit/saved_objects.h"
 

@@ -18,7 +18,7 @@ namespace tallyfs::tracing {
 
 using SharedState = std::shared_ptr<Tracing::State>;
 
-class InstanceView {
+class InstanceAccess {
  public:
   // A copy of what was traced, with its share of the memory of readers.
   struct CopiedTrace {
@@ -26,7 +26,7 @@ class InstanceView {
     TraceCopy copy;
   };
 
-  InstanceView(SharedState state, SharedInstance instance)
+  InstanceAccess(SharedState state, SharedInstance instance)
       : state_(std::move(state)), instance_(std::move(instance)) {}
 
   Tracing::State& state() const { return *state_; }
@@ -79,6 +79,6 @@ class InstanceView {
   const SharedInstance instance_;
 };
 
-using SharedView = std::shared_ptr<const InstanceView>;
+using SharedView = std::shared_ptr<const InstanceAccess>;
 
 }  // namespace tallyfs::tracing

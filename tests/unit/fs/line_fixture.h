@@ -12,7 +12,7 @@
 
 namespace tallyfs {
 
-class LineStand : public testing::Test {
+class LineFixture : public testing::Test {
  protected:
   std::vector<std::string> lines_;
   std::vector<std::string> reports_;

@@ -25,9 +25,9 @@ inline constexpr pid_t kFeeder = 4711;
 inline constexpr std::uint32_t kIdOfS = 5;
 
 // A daemon's side with one statistic, web/s, and a feeder that maps its lane as libtally does.
-class LanesStand {
+class LanesFixture {
  public:
-  explicit LanesStand(const std::string& text, CounterTimes* counter = nullptr)
+  explicit LanesFixture(const std::string& text, CounterTimes* counter = nullptr)
       : counter_(counter), shapes_(64), switches_(64), errors_(clock_.now()) {
     start();
     number_ = execute("create web/s on=1 " + text).value().number;
@@ -63,11 +63,11 @@ class LanesStand {
     }
     EXPECT_TRUE(statistics_->end_loading(loading));
   }
-  ~LanesStand() {
+  ~LanesFixture() {
     if (memory_) ::munmap(memory_, kLaneBytesMin);
   }
-  LanesStand(const LanesStand&) = delete;
-  LanesStand& operator=(const LanesStand&) = delete;
+  LanesFixture(const LanesFixture&) = delete;
+  LanesFixture& operator=(const LanesFixture&) = delete;
 
   Result<Done> execute(const std::string& line) {
     const auto parsed = wire::parse_line(line);

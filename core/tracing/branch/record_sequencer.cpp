@@ -1,4 +1,4 @@
-#include "core/tracing/branch/record_order.h"
+#include "core/tracing/branch/record_sequencer.h"
 
 #include <algorithm>
 
@@ -15,7 +15,7 @@ std::uint64_t nanoseconds(Moment now) { return static_cast<std::uint64_t>(now.mo
 
 }  // namespace
 
-bool RecordOrder::feed(const EventRoute& route, const EventRecord& record) {
+bool RecordSequencer::feed(const EventRoute& route, const EventRecord& record) {
   if (route.targets.empty()) return false;
   const auto excluded = excluded_.side_of(route.tasks, record);
   if (!excluded) return false;
@@ -27,8 +27,8 @@ bool RecordOrder::feed(const EventRoute& route, const EventRecord& record) {
   return true;
 }
 
-std::uint64_t RecordOrder::feed(EventSource& source, std::span<const EventRecord> records,
-                                std::uint32_t use, Moment now) {
+std::uint64_t RecordSequencer::feed(EventSource& source, std::span<const EventRecord> records,
+                                    std::uint32_t use, Moment now) {
   const EventRoutes::BySourceId* const by_id = routes_.of(source);
   if (!by_id) return 0;
   const bool is_late = source.is_late();
@@ -56,7 +56,8 @@ std::uint64_t RecordOrder::feed(EventSource& source, std::span<const EventRecord
   return taken;
 }
 
-void RecordOrder::feed_marker(TracingInstance& instance, const EventRecord& record, Moment now) {
+void RecordSequencer::feed_marker(TracingInstance& instance, const EventRecord& record,
+                                  Moment now) {
   if (routes_.may_be_overtaken()) {
     pending_.put({.marked = &instance, .record = record});
     if (feed_due(now)) touch_all(now);
@@ -66,7 +67,7 @@ void RecordOrder::feed_marker(TracingInstance& instance, const EventRecord& reco
   instance.touch(now);
 }
 
-void RecordOrder::feed_pending(const PendingRecords::Pending& pending) {
+void RecordSequencer::feed_pending(const PendingRecords::Pending& pending) {
   const EventRecord& record = pending.record;
   if (pending.marked) {
     instances_.each([&](TracingInstance& instance) {
@@ -80,7 +81,7 @@ void RecordOrder::feed_pending(const PendingRecords::Pending& pending) {
   if (route.use == pending.use) (void)feed(route, record);
 }
 
-bool RecordOrder::feed_until(std::uint64_t until_ns) {
+bool RecordSequencer::feed_until(std::uint64_t until_ns) {
   bool is_fed = false;
   while (const PendingRecords::Pending* const first = pending_.front(until_ns)) {
     feed_pending(*first);
@@ -90,11 +91,11 @@ bool RecordOrder::feed_until(std::uint64_t until_ns) {
   return is_fed;
 }
 
-void RecordOrder::touch_all(Moment now) {
+void RecordSequencer::touch_all(Moment now) {
   instances_.each([&](TracingInstance& instance) { instance.touch(now); });
 }
 
-std::uint64_t RecordOrder::ready_until_ns(Moment now) const {
+std::uint64_t RecordSequencer::ready_until_ns(Moment now) const {
   const std::uint64_t time = nanoseconds(now);
   const std::uint64_t gathered =
       routes_.is_prompt_asked() ? time - std::min(time, kGatheredNs) : time;
@@ -103,14 +104,14 @@ std::uint64_t RecordOrder::ready_until_ns(Moment now) const {
   return std::max(std::min(late_fed_ns_, gathered), overdue);
 }
 
-bool RecordOrder::feed_due(Moment now) {
+bool RecordSequencer::feed_due(Moment now) {
   const bool is_fed = feed_until(ready_until_ns(now));
   if (pending_.size() <= kPendingMax && pending_.bytes() <= kPendingBytesMax) return is_fed;
   if (counters_) counters_->count("events_hurried", pending_.size(), now);
   return feed_until(kReleaseAll) || is_fed;
 }
 
-void RecordOrder::note_drained(Moment now) {
+void RecordSequencer::note_drained(Moment now) {
   drained_ns_ = std::max(drained_ns_, nanoseconds(now));
   release_drained(now);
 }

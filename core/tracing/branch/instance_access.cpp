@@ -1,24 +1,24 @@
-#include "core/tracing/branch/instance_view.h"
+#include "core/tracing/branch/instance_access.h"
 
 namespace tallyfs::tracing {
 
-std::uint64_t InstanceView::version() const {
+std::uint64_t InstanceAccess::version() const {
   const MutexLock lock(state_->mutex);
   return instance_->changes;
 }
 
-Moment InstanceView::last_change() const {
+Moment InstanceAccess::last_change() const {
   const MutexLock lock(state_->mutex);
   return instance_->last_change;
 }
 
-Result<std::shared_ptr<const void>> InstanceView::hold() const {
+Result<std::shared_ptr<const void>> InstanceAccess::hold() const {
   const MutexLock lock(state_->mutex);
   if (instance_->removed) return removed_instance();
   return instance_->open_mark;
 }
 
-TraceBuffer::View InstanceView::view_by_options() const {
+TraceBuffer::View InstanceAccess::view_by_options() const {
   const MutexLock lock(state_->mutex);
   return {.cpus = state_->options.cpus,
           .fields = instance_->shows_fields,
@@ -28,7 +28,7 @@ TraceBuffer::View InstanceView::view_by_options() const {
           .groups = instance_->records_groups ? state_->groups.all() : nullptr};
 }
 
-Result<InstanceView::CopiedTrace> InstanceView::copy_trace(Moment now) const {
+Result<InstanceAccess::CopiedTrace> InstanceAccess::copy_trace(Moment now) const {
   const MutexLock lock(state_->mutex);
   state_->order.release_drained(now);
   const TraceStore& trace = instance_->set.trace;
@@ -37,7 +37,7 @@ Result<InstanceView::CopiedTrace> InstanceView::copy_trace(Moment now) const {
   return CopiedTrace{.share = std::move(share.value()), .copy = trace.copy()};
 }
 
-Result<InstanceView::CopiedTrace> InstanceView::copy_snapshot(Moment now) const {
+Result<InstanceAccess::CopiedTrace> InstanceAccess::copy_snapshot(Moment now) const {
   const MutexLock lock(state_->mutex);
   state_->order.release_drained(now);
   const TraceStore& trace = instance_->set.trace;
@@ -46,9 +46,9 @@ Result<InstanceView::CopiedTrace> InstanceView::copy_snapshot(Moment now) const 
   return CopiedTrace{.share = std::move(share.value()), .copy = trace.copy_snapshot()};
 }
 
-Error InstanceView::too_long() { return {ErrorCode::kNoSpace, "a text too long to be opened"}; }
+Error InstanceAccess::too_long() { return {ErrorCode::kNoSpace, "a text too long to be opened"}; }
 
-Result<std::string> InstanceView::bounded(std::string text, std::size_t bytes_max) {
+Result<std::string> InstanceAccess::bounded(std::string text, std::size_t bytes_max) {
   if (text.size() > bytes_max) return too_long();
   return text;
 }

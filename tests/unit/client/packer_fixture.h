@@ -12,7 +12,7 @@
 #include "core/base/near_time.h"
 #include "core/wire/binary.h"
 #include "feeders/client/packer.h"
-#include "thread_buffer_stand.h"
+#include "thread_buffer_fixture.h"
 
 namespace tallyfs {
 
@@ -70,7 +70,7 @@ inline std::vector<Told> all_of(std::string_view datagram) {
   return all;
 }
 
-class PackerStand : public testing::Test {
+class PackerFixture : public testing::Test {
  protected:
   FedStatistic& numbered(std::uint64_t number) {
     FedStatistic& made = statistics_.emplace_back();

@@ -18,13 +18,13 @@ namespace tallyfs {
 // Sealed against shrinking, which would kill the readers of a mapped file.
 bool is_sealed(const Fd& memory);
 
-class SealedView {
+class SealedMapping {
  public:
   // bytes_max: what is mapped of a page at most, and the address space that each place takes.
-  explicit SealedView(std::size_t bytes_max) : bytes_max_(bytes_max) {}
-  ~SealedView();
-  SealedView(const SealedView&) = delete;
-  SealedView& operator=(const SealedView&) = delete;
+  explicit SealedMapping(std::size_t bytes_max) : bytes_max_(bytes_max) {}
+  ~SealedMapping();
+  SealedMapping(const SealedMapping&) = delete;
+  SealedMapping& operator=(const SealedMapping&) = delete;
 
   // Takes the place of the page before the last one. kInvalid: no memfd that is sealed, or shorter
   // than bytes; kNoSpace: no address space. what: "switches".

@@ -17,17 +17,17 @@
 namespace tallyfs::stats3::blob {
 
 // While it lives, the C calls work on it.
-struct Stand {
-  Stand() {
+struct Fixture {
+  Fixture() {
     Templates::use(&templates);
     use_clock(&clock);
   }
-  ~Stand() {
+  ~Fixture() {
     Templates::use(nullptr);
     use_clock(nullptr);
   }
-  Stand(const Stand&) = delete;
-  Stand& operator=(const Stand&) = delete;
+  Fixture(const Fixture&) = delete;
+  Fixture& operator=(const Fixture&) = delete;
 
   Templates templates;
   FakeClock clock{std::chrono::seconds(1000)};

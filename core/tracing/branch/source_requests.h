@@ -8,7 +8,7 @@
 
 namespace tallyfs::tracing {
 
-struct SourceOrders {
+struct SourceRequests {
   std::vector<EventSource*> sources;
   bool asks = false;         // for more than before, or for something else
   bool undelivered = false;  // for an event that no source delivers

@@ -7,7 +7,7 @@
 
 #include "core/base/text.h"
 #include "core/tree/error_log.h"
-#include "tests/unit/statistics_branch/statistics_stand.h"
+#include "tests/unit/statistics_branch/statistics_fixture.h"
 
 namespace tallyfs::statistics {
 

@@ -13,7 +13,7 @@
 
 #include "core/base/bytes.h"
 #include "core/statistics/interface/interface.h"
-#include "stand.h"
+#include "fixture.h"
 
 namespace tallyfs::statistics {
 
@@ -74,15 +74,15 @@ class FakeSource final : public CellSource {
   std::uint64_t lane_ = 0;
 };
 
-struct CellsStand {
-  explicit CellsStand(std::size_t statistics = 1) : shapes(statistics), switches(statistics) {
+struct CellsFixture {
+  explicit CellsFixture(std::size_t statistics = 1) : shapes(statistics), switches(statistics) {
     for (std::size_t i = 0; i < statistics; ++i) {
-      Statistic* const made = stand.create(numbered(i), "on=1");
-      stand.interface->publish_at(made, published(i));
+      Statistic* const made = fixture.create(numbered(i), "on=1");
+      fixture.interface->publish_at(made, published(i));
     }
   }
   Published published(std::size_t i) { return {&switches[i], &shapes[i], i + 1}; }
-  Statistic* statistic(std::size_t i) { return stand.interface->find(numbered(i)); }
+  Statistic* statistic(std::size_t i) { return fixture.interface->find(numbered(i)); }
 
   std::shared_ptr<FakeSource> bind(uid_t uid, std::size_t i = 0, std::uint32_t id = 0) {
     auto source = std::make_shared<FakeSource>(uid);
@@ -91,54 +91,56 @@ struct CellsStand {
   }
   void bind(const std::shared_ptr<FakeSource>& source, std::size_t i, std::uint32_t id) {
     source->era = shapes[i].era;
-    ASSERT_TRUE(stand.interface->bind_cells(statistic(i), source, id));
+    ASSERT_TRUE(fixture.interface->bind_cells(statistic(i), source, id));
   }
   void end(const std::shared_ptr<FakeSource>& source, std::size_t i = 0) {
-    EXPECT_TRUE(end(source, [] { return false; }, i));
+    EXPECT_TRUE(end(
+        source, [] { return false; }, i));
   }
   bool end(const std::shared_ptr<FakeSource>& source, const IsLate& is_late, std::size_t i = 0) {
-    return stand.interface->absorb_cells(statistic(i), source.get(), stand.clock.now(), is_late);
+    return fixture.interface->absorb_cells(statistic(i), source.get(), fixture.clock.now(),
+                                           is_late);
   }
   // Another server goes on with the same files.
   void hand_over(CellBudget some, const std::vector<std::shared_ptr<FakeSource>>& sources) {
     std::string bytes;
     ByteWriter out(bytes);
-    stand.interface->hand_on(out, stand.clock.now(), some);
+    fixture.interface->hand_on(out, fixture.clock.now(), some);
     go_on(bytes, sources);
   }
   // The same after a kill, with what was saved some time before.
   std::string save(CellBudget some) {
     std::string bytes;
     ByteWriter out(bytes);
-    stand.interface->save_for_successor(out, some);
+    fixture.interface->save_for_successor(out, some);
     return bytes;
   }
   void go_on(const std::string& bytes, const std::vector<std::shared_ptr<FakeSource>>& sources) {
     ByteReader in(bytes);
-    auto next = Interface::load_handed(in, stand.ledger);
+    auto next = Interface::load_handed(in, fixture.ledger);
     ASSERT_TRUE(next);
-    stand.interface = std::move(next.value());
+    fixture.interface = std::move(next.value());
     for (std::size_t i = 0; i < shapes.size(); ++i) {
-      stand.interface->go_on_at(statistic(i), published(i));
+      fixture.interface->go_on_at(statistic(i), published(i));
     }
     for (const auto& each : sources) {
-      ASSERT_TRUE(stand.interface->bind_cells(statistic(0), each, 0));
+      ASSERT_TRUE(fixture.interface->bind_cells(statistic(0), each, 0));
     }
   }
   std::uint64_t samples() { return samples(budget); }
   std::uint64_t samples(CellBudget some) {
-    return stand.interface->overview(stand.clock.now(), some).samples;
+    return fixture.interface->overview(fixture.clock.now(), some).samples;
   }
   // Without a look at the cells.
   std::uint64_t data(std::size_t i = 0) {
     const auto text =
-        stand.interface->render_data(stand.clock.now(), kAnyLength, Interface::Look::kDone);
+        fixture.interface->render_data(fixture.clock.now(), kAnyLength, Interface::Look::kDone);
     const std::string head = "\n" + numbered(i) + " ";
     const std::string lines = "\n" + text.value();
     return std::stoull(lines.substr(lines.find(head) + head.size()));
   }
 
-  Stand stand;
+  Fixture fixture;
   std::vector<Shape> shapes;
   std::vector<Switch> switches;
   CellBudget budget{CellBudget::Of::kAll};

@@ -66,7 +66,7 @@ inline const std::string kPrint =
               "\tfield:unsigned long ip;\toffset:8;\tsize:8;\tsigned:0;\n"
               "\tfield:char buf[];\toffset:16;\tsize:0;\tsigned:0;\n");
 
-class EventStand : public testing::Test {
+class EventFixture : public testing::Test {
  public:
   using Value = std::variant<std::int64_t, std::string>;
   struct Given {
@@ -75,7 +75,7 @@ class EventStand : public testing::Test {
   };
 
  protected:
-  EventStand() {
+  EventFixture() {
     waking = set.events.define_event("sched", kSchedWaking).value();
     switched = set.events.define_event("sched", kSwitchFormat).value();
     kmalloc = set.events.define_event("kmem", kKmalloc).value();

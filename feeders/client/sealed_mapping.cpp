@@ -1,4 +1,4 @@
-#include "feeders/client/sealed_view.h"
+#include "feeders/client/sealed_mapping.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -25,13 +25,13 @@ bool is_sealed(const Fd& memory) {
   return seals >= 0 && (seals & F_SEAL_SHRINK) != 0;
 }
 
-SealedView::~SealedView() {
+SealedMapping::~SealedMapping() {
   for (void* const place : places_) {
     if (place) ::munmap(place, bytes_max_);
   }
 }
 
-Result<void> SealedView::map(const Fd& page, std::uint64_t bytes, const char* what) {
+Result<void> SealedMapping::map(const Fd& page, std::uint64_t bytes, const char* what) {
   struct stat status {};
   bytes = std::min<std::uint64_t>(bytes, bytes_max_);
   if (!is_sealed(page) || ::fstat(page.get(), &status) != 0 || bytes == 0 ||

@@ -1,11 +1,11 @@
-#include "core/tracing/branch/source_orders.h"
+#include "core/tracing/branch/source_requests.h"
 
 #include <algorithm>
 
 namespace tallyfs::tracing {
 
-void SourceOrders::enter(TracingInstance& instance, const EventOffers& offers,
-                         EventRoutes& routes) {
+void SourceRequests::enter(TracingInstance& instance, const EventOffers& offers,
+                           EventRoutes& routes) {
   for (const EventNumber number : instance.set.demands.take_changed()) {
     const bool on = instance.set.demands.of(number).on;
     const auto name = instance.set.events.name(number);

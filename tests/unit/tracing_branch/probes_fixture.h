@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "core/tracing/branch/probe_source.h"
-#include "tests/unit/tracing_branch/tracing_stand.h"
+#include "tests/unit/tracing_branch/tracing_fixture.h"
 
 namespace tallyfs::tracing {
 

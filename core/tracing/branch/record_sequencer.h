@@ -16,7 +16,7 @@
 // Limits: kPendingMax records, kPendingBytesMax bytes; beyond, all are released at once and counted
 // in events_hurried. After kPendingNs a record waits no longer for a late source, which may have no
 // records to send. feed() and feed_marker() check the limits and the time, release_old() the
-// time; no timer does. The constants are in record_order.cpp and docs/limits.md.
+// time; no timer does. The constants are in record_sequencer.cpp and docs/limits.md.
 #pragma once
 
 #include <cstdint>
@@ -32,12 +32,12 @@
 namespace tallyfs::tracing {
 
 // Functions that feed records touch the instances, as texts that were rendered before are outdated.
-class RecordOrder {
+class RecordSequencer {
  public:
   static constexpr std::uint64_t kReleaseAll = UINT64_MAX;
 
   // All outlive it. counters: nullptr if nothing is counted.
-  RecordOrder(Instances& instances, const EventRoutes& routes, DaemonCounters* counters)
+  RecordSequencer(Instances& instances, const EventRoutes& routes, DaemonCounters* counters)
       : instances_(instances), routes_(routes), counters_(counters) {}
 
   // The records are in the order of their times. Those whose route has another use are left out.
