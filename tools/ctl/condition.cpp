@@ -148,8 +148,9 @@ Result<double> limit_in(const Condition& condition, const Quantity& quantity,
   }
   if (limit.kind == quantity.kind) return limit.number * limit.factor / quantity.factor;
   return invalid(condition.limit_text + " is in another unit than the statistic" +
-                 (units.empty() ? ", which has none: define units=microseconds/samples"
-                                : ", which is in " + units));
+                 (units.empty()
+                      ? ", which has none: leave it out, or define units=UNIT/samples as sent"
+                      : ", which is in " + units));
 }
 
 bool holds(double value, Condition::Operator op, double limit) {
