@@ -6,8 +6,7 @@
 namespace tallyfs::tracing {
 namespace {
 
-// A place is stale if its path has another file, none, or one that was written since. What is not
-// known is null.
+// What is not known is null.
 void write_place(JsonWriter& json, const Probes::Place& place, ProbeTarget target,
                  PlaceStates& states) {
   json.begin_object().key("place").string(place.text);
@@ -21,8 +20,8 @@ void write_place(JsonWriter& json, const Probes::Place& place, ProbeTarget targe
     return;
   }
   json.key("stale");
-  const bool is_known = state && state->file && !place.file.empty();
-  is_known ? json.boolean(!is_same_file(place.file, *state->file)) : json.null();
+  const auto stale = is_stale(state, place.file);
+  stale ? json.boolean(*stale) : json.null();
   json.end_object();
 }
 

@@ -34,8 +34,7 @@ bool is_of_file(std::span<const Probes::Place> places, const std::string& file) 
 bool is_known_as_whole(const Probes::Probe& probe, const ProbeHits& hits) {
   PlaceStates states(hits, probe.serial);
   const auto is_in_its_file = [&states](const Probes::Place& place) {
-    const PlaceState* const state = states.next(place);
-    return state && state->file && !place.file.empty() && is_same_file(place.file, *state->file);
+    return is_stale(states.next(place), place.file) == false;
   };
   return std::ranges::all_of(probe.lines, [](const auto& line) { return line.places > 0; }) &&
          std::ranges::all_of(probe.places, is_in_its_file);

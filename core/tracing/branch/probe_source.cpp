@@ -12,6 +12,11 @@ bool is_same_file(std::string_view made, std::string_view now) {
   return has_no_time && now.starts_with(made) && now.substr(made.size()).starts_with(':');
 }
 
+std::optional<bool> is_stale(const PlaceState* state, std::string_view made) {
+  if (!state || !state->file || made.empty()) return std::nullopt;
+  return !is_same_file(made, *state->file);
+}
+
 Result<std::vector<ProbePlace>> found_places_of(const ProbePlace& named, std::string_view found) {
   const auto command = parse_probe_line(named.line);
   if (!command) return command.error();

@@ -53,6 +53,10 @@ struct PlaceState {
   std::optional<std::string> file = {};
   std::uint64_t missed = 0;  // of a place in the kernel
 };
+// Whether the path of a place that was made in this file has another one now, none, or one that was
+// written since. Nothing: it is not known. state: may be nullptr.
+std::optional<bool> is_stale(const PlaceState* state, std::string_view made);
+
 // The kinds that the kernel has.
 struct ProbeTargets {
   bool programs = true;
