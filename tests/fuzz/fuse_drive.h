@@ -54,7 +54,7 @@ struct Held {
 
 class Drive {
  public:
-  // The stand lives longer.
+  // The fixture lives longer.
   Drive(IntakeFixture& fixture, std::uint8_t how)
       : fixture_(fixture), kernel_(operations_, how & 1 ? ~0u : how * 0x01010101u) {
     (void)fixture_.subsystems.made();

@@ -1,7 +1,7 @@
-// The daemon's side of the socket on a test stand, as far as bytes decide: all branches with small
+// The daemon's side of the socket on a fixture, as far as bytes decide: all branches with small
 // quotas, the dispatcher, and a bound peer that takes its responses. Confined to one thread.
 //
-// To make all of it takes a hundred times as long as to carry out an input. So one stand serves
+// To make all of it takes a hundred times as long as to carry out an input. So one fixture serves
 // kInputs inputs: check_end() takes away what an input has made, and makes a branch anew that an
 // input has changed otherwise.
 #pragma once
@@ -114,13 +114,13 @@ class IntakeFixture {
   const Offers offers_;
 
  public:
-  // How many inputs a stand serves.
+  // How many inputs a fixture serves.
   static constexpr unsigned kInputs = 1024;
 
   explicit IntakeFixture(const Line& line, Offers offers = Offers::kNone)
       : line_(line), offers_(offers), definition_(own_definition()) {}
 
-  // The stand of a target: another one when it has served its inputs.
+  // The fixture of a target: another one when it has served its inputs.
   static IntakeFixture& next(std::unique_ptr<IntakeFixture>& fixture, const Line& line,
                              Offers offers = Offers::kNone) {
     if (fixture && fixture->is_spent()) {

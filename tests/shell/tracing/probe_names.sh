@@ -70,6 +70,18 @@ a_program_of_a_container_is_probed_through_its_process() {
   wait "$container"
 }
 
+# As root in a container may be. This shell has the right.
+without_the_right_to_follow_another_process_it_says_what_to_write() {
+  need setpriv
+  local path=/proc/$$/root$TARGET
+  stop_daemon
+  printf '#!/bin/sh\nexec setpriv --bounding-set=-sys_ptrace %s "$@"\n' "$TALLYFS" >"$CASE/less"
+  chmod 755 "$CASE/less"
+  TALLYFS=$CASE/less start_daemon -o tracefs
+  _refused "p:a $path:make_child" \
+    "cannot open $path: Permission denied: write the path that the host has" /proc
+}
+
 a_name_is_enough_for_an_event_and_its_return() {
   echo "p $TARGET:make_child" >>"$P"
   echo "r $TARGET:make_child pid=\$retval:s32" >>"$P"

@@ -1,4 +1,4 @@
-// The Client on a test stand, with a daemon that the test plays. Except where a test says so there
+// The Client on a fixture, with a daemon that the test plays. Except where a test says so there
 // is no background thread: the tests make its rounds themselves, one after the other.
 #pragma once
 

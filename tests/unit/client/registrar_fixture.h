@@ -1,4 +1,4 @@
-// The Registrar on a test stand: with a registry, a link, and a daemon that the test plays.
+// The Registrar on a fixture: with a registry, a link, and a daemon that the test plays.
 #pragma once
 
 #include <gtest/gtest.h>
