@@ -18,7 +18,7 @@ class AbsentFile final : public File, private Stream {
  public:
   // The last known facts about the file.
   struct Facts {
-    Moment last_change;
+    Timestamp last_change;
     std::optional<std::uint64_t> news;  // of a stream: whether it had some
     bool is_stream = false;
     std::size_t page_bytes = 0;
@@ -28,8 +28,8 @@ class AbsentFile final : public File, private Stream {
   explicit AbsentFile(Facts facts) : facts_(facts) {}
 
   Result<std::string> render(const CallContext&, std::size_t) const override { return absent(); }
-  Moment last_change(Moment) const override { return facts_.last_change; }
-  std::optional<std::uint64_t> news(Moment) const override { return facts_.news; }
+  Timestamp last_change(Timestamp) const override { return facts_.last_change; }
+  std::optional<std::uint64_t> news(Timestamp) const override { return facts_.news; }
   Stream* stream() override { return facts_.is_stream ? this : nullptr; }
   WriteUnit write_unit() const override { return facts_.write_unit; }
   Result<void> write_line(std::string_view, const CallContext&) override { return absent(); }
@@ -37,7 +37,7 @@ class AbsentFile final : public File, private Stream {
 
  private:
   std::string next(const CallContext&) override { return {}; }
-  bool has_some(Moment) const override { return facts_.news.value_or(0) != 0; }
+  bool has_some(Timestamp) const override { return facts_.news.value_or(0) != 0; }
   bool is_over() const override { return true; }
   std::size_t page_bytes() const override { return facts_.page_bytes; }
 

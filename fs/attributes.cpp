@@ -34,11 +34,11 @@ fuse_entry_param Attributes::entry(const NodeInfo& info, const struct stat& attr
   return entry;
 }
 
-struct stat Attributes::common(const NodeInfo& info, Moment changed) const {
+struct stat Attributes::common(const NodeInfo& info, Timestamp changed) const {
   struct stat status {};
   status.st_ino = info.id;
-  const Access access = parts_.rights.access_to(info);
-  status.st_uid = parts_.rights.owner();
+  const Access access = dependencies_.rights.access_to(info);
+  status.st_uid = dependencies_.rights.owner();
   status.st_gid = access.gid;
   status.st_blksize = 4096;
   status.st_mode = access.permissions;
@@ -47,9 +47,9 @@ struct stat Attributes::common(const NodeInfo& info, Moment changed) const {
 }
 
 Result<struct stat> Attributes::of_directory(NodeId node) {
-  if (!parts_.tree.info(node)) return gone();
+  if (!dependencies_.tree.info(node)) return gone();
   if (notifier_) notifier_->gives_attributes(node);
-  const auto info = parts_.tree.info(node);
+  const auto info = dependencies_.tree.info(node);
   if (!info) {
     if (notifier_) notifier_->withholds_attributes(node);
     return info.error();
@@ -72,10 +72,10 @@ struct stat Attributes::of_file(const NodeInfo& info, File& file, std::optional<
   const FileState seen = file.state(call.now);
   const bool is_paged = gives_pages(file);
   if (is_paged) size = protocol::kPagesSizeBytes;
-  if (!size && !parts_.rights.is_trusted(asking)) size = file.last_length();
+  if (!size && !dependencies_.rights.is_trusted(asking)) size = file.last_length();
   if (!size) {
-    const std::size_t bytes_left = parts_.handles.bytes_left(asking);
-    size = parts_.texts.length(info.id, file, seen.version, bytes_left, call);
+    const std::size_t bytes_left = dependencies_.handles.bytes_left(asking);
+    size = dependencies_.texts.length(info.id, file, seen.version, bytes_left, call);
   }
   struct stat status = common(info, seen.last_change);
   status.st_mode |= S_IFREG;
@@ -96,19 +96,22 @@ struct stat Attributes::of_closed(const NodeInfo& info, File& file) const {
 }
 
 struct stat Attributes::of_open(const OpenFile& open) {
-  return of_file(open.node, *open.file.current(), open.text.size(), open.uid, parts_.clock.now());
+  return of_file(open.node, *open.file.current(), open.text.size(), open.uid,
+                 dependencies_.clock.now());
 }
 
 Result<struct stat> Attributes::of(fuse_req_t request, const NodeInfo& info, Size size) {
   if (info.kind == NodeKind::kDirectory) return of_directory(info.id);
   const uid_t asking = fuse_req_ctx(request)->uid;
-  const auto before = parts_.tree.file(info.id);
-  if (before && !parts_.rights.may_read(request, info)) return of_closed(info, *before.value());
-  const Moment now = parts_.barrier.settle(before ? before.value()->subject() : nullptr);
-  const auto file = parts_.tree.file(info.id);
+  const auto before = dependencies_.tree.file(info.id);
+  if (before && !dependencies_.rights.may_read(request, info))
+    return of_closed(info, *before.value());
+  const Timestamp now =
+      dependencies_.barrier.drain_feeders(before ? before.value()->subject() : nullptr);
+  const auto file = dependencies_.tree.file(info.id);
   if (!file) return file.error();
   std::optional<std::size_t> known;
-  if (size == Size::kLastKnown && !parts_.rights.is_trusted(asking)) {
+  if (size == Size::kLastKnown && !dependencies_.rights.is_trusted(asking)) {
     known = file.value()->last_length().value_or(0);
   }
   return of_file(info, *file.value(), known, asking, CallContext(now, cancellation_of(request)));

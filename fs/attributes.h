@@ -26,7 +26,7 @@ namespace tallyfs {
 class Attributes {
  public:
   // Everything outlives this.
-  struct Parts {
+  struct Dependencies {
     Tree& tree;
     RequestBarrier& barrier;
     const CallerRights& rights;
@@ -35,7 +35,7 @@ class Attributes {
     const Clock& clock;
   };
 
-  explicit Attributes(const Parts& parts) : parts_(parts) {}
+  explicit Attributes(const Dependencies& dependencies) : dependencies_(dependencies) {}
 
   // Called while no request can come: this one tells the kernel of changed attributes.
   void notify_through(Notifier* notifier) { notifier_ = notifier; }
@@ -58,12 +58,12 @@ class Attributes {
   static double seconds(const NodeInfo& info);
 
  private:
-  struct stat common(const NodeInfo& info, Moment changed) const;
+  struct stat common(const NodeInfo& info, Timestamp changed) const;
   struct stat of_file(const NodeInfo& info, File& file, std::optional<std::size_t> size,
                       uid_t asking, const CallContext& call);
   struct stat of_closed(const NodeInfo& info, File& file) const;
 
-  const Parts parts_;
+  const Dependencies dependencies_;
   Notifier* notifier_ = nullptr;
 };
 

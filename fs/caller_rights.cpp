@@ -43,7 +43,7 @@ bool CallerRights::may_read(fuse_req_t request, const NodeInfo& info) const {
   return (access.permissions & 0040) != 0 && is_in_group(request, access.gid);
 }
 
-CallContext CallerRights::context(uid_t uid, Moment now, const CancellationToken& cancel) const {
+CallContext CallerRights::context(uid_t uid, Timestamp now, const CancellationToken& cancel) const {
   CallContext call(now, cancel);
   call.rights = is_trusted(uid) ? CallContext::Rights::kOwner : CallContext::Rights::kWriteGroup;
   call.uid = uid;

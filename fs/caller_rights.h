@@ -38,7 +38,7 @@ class CallerRights {
   // Checks a case that the kernel lets pass: kNoAccess for a reader that is no writer.
   Result<void> check_writer(fuse_req_t request, const NodeInfo& info) const;
   // The context of a call by this user, with the rights that it has.
-  CallContext context(uid_t uid, Moment now, const CancellationToken& cancel) const;
+  CallContext context(uid_t uid, Timestamp now, const CancellationToken& cancel) const;
 
  private:
   const Owner owner_;

@@ -18,14 +18,15 @@ constexpr std::size_t kWholeWriteBytesMax = protocol::kMaxWriteBytes - 4096;
 
 LineSink FileWrites::sink(const OpenFile& open, File& file, const CancellationToken& cancel) {
   return {.apply = [this, &open, &file, cancel](std::string_view line) -> Result<void> {
-            if (!parts_.tree.info(open.node.id)) return gone();
-            const CallContext call = parts_.rights.context(open.uid, parts_.clock.now(), cancel);
+            if (!dependencies_.tree.info(open.node.id)) return gone();
+            const CallContext call =
+                dependencies_.rights.context(open.uid, dependencies_.clock.now(), cancel);
             const auto done = file.write_line(line, call);
             if (!done) return done;
             const LineReviewer* const reviewer = file.reviewer();
             if (const auto remark = reviewer ? reviewer->remark(line) : std::nullopt) {
-              parts_.errors.warn({ErrorLog::Source::kMount, open.uid}, open.location, line, *remark,
-                                 call.now);
+              dependencies_.errors.warn({ErrorLog::Source::kMount, open.uid}, open.location, line,
+                                        *remark, call.now);
             }
             return {};
           },
@@ -37,9 +38,10 @@ LineSink FileWrites::sink(const OpenFile& open, File& file, const CancellationTo
 }
 
 void FileWrites::report(const OpenFile& open, std::string_view text, const Error& error) {
-  const Moment now = parts_.clock.now();
-  parts_.errors.report({ErrorLog::Source::kMount, open.uid}, open.location, text, error, now);
-  parts_.counters.count("rejects", 1, now);
+  const Timestamp now = dependencies_.clock.now();
+  dependencies_.errors.report({ErrorLog::Source::kMount, open.uid}, open.location, text, error,
+                              now);
+  dependencies_.counters.count("rejects", 1, now);
 }
 
 // The offset of the write does not matter: the kernel's own files of this kind have no offsets.
@@ -56,9 +58,10 @@ Result<void> FileWrites::write_whole(OpenFile& open, File& file, pid_t writer,
     open.begun = std::move(whole);
     return {};
   }
-  const CallContext call = parts_.rights.context(open.uid, parts_.clock.now(), cancel);
+  const CallContext call =
+      dependencies_.rights.context(open.uid, dependencies_.clock.now(), cancel);
   Result<void> done = gone();
-  if (parts_.tree.info(open.node.id)) {
+  if (dependencies_.tree.info(open.node.id)) {
     Marker* const marker = file.marker();
     done = marker ? marker->write(writer, whole, call) : file.write_line(whole, call);
   }

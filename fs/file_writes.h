@@ -23,7 +23,7 @@ namespace tallyfs {
 class FileWrites {
  public:
   // All outlive this.
-  struct Parts {
+  struct Dependencies {
     const Tree& tree;
     ErrorLog& errors;
     DaemonCounters& counters;
@@ -31,7 +31,7 @@ class FileWrites {
     const Clock& clock;
   };
 
-  explicit FileWrites(const Parts& parts) : parts_(parts) {}
+  explicit FileWrites(const Dependencies& dependencies) : dependencies_(dependencies) {}
 
   // writer: the process that writes. kTooBig: more than can be written at once.
   Result<void> write(OpenFile& open, File& file, pid_t writer, std::string_view text,
@@ -47,7 +47,7 @@ class FileWrites {
                            const CancellationToken& cancel) REQUIRES(open.writing);
   LineSink sink(const OpenFile& open, File& file, const CancellationToken& cancel);
 
-  const Parts parts_;
+  const Dependencies dependencies_;
 };
 
 }  // namespace tallyfs

@@ -12,7 +12,7 @@ std::shared_ptr<File> HandleFile::current() const {
   return file_;
 }
 
-std::optional<std::uint64_t> news_of(File& file, Moment now) {
+std::optional<std::uint64_t> news_of(File& file, Timestamp now) {
   if (const Stream* const stream = file.stream()) return stream->has_some(now) ? 1 : 0;
   return file.news(now);
 }

@@ -53,7 +53,7 @@ class HandleFile {
 
 // The number whose change poll(2) on the file waits for: File::news(), or whether a stream has
 // text.
-std::optional<std::uint64_t> news_of(File& file, Moment now);
+std::optional<std::uint64_t> news_of(File& file, Timestamp now);
 
 // kOwnNumbers: the file shows the daemon's own counters.
 enum class Shows { kAny, kOwnNumbers };

@@ -25,7 +25,7 @@ Result<void> Handles::load(std::string_view saved, Numbered files) {
   for (const auto& [number, file] : files) {
     if (table.can_put(number)) table.put(number, file);
   }
-  if (!table.settle(in, [](std::uint64_t) {})) {
+  if (!table.finish_restore(in, [](std::uint64_t) {})) {
     return Error{ErrorCode::kInvalid, "these are no numbers of open files"};
   }
   const MutexLock lock(mutex_);

@@ -12,7 +12,7 @@ Result<NodeInfo> NodePaths::find_name(NodeId parent, std::string_view name) {
   look_into(parent);
   auto found = tree_.lookup(parent, name);
   if (found || found.error().code != ErrorCode::kNotFound) return found;
-  barrier_.settle();
+  barrier_.drain_feeders();
   return tree_.lookup(parent, name);
 }
 

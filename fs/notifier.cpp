@@ -94,7 +94,7 @@ bool Notifier::push(const Notice& notice) {
   return true;
 }
 
-void Notifier::settle() {
+void Notifier::wait_for_notices() {
   const auto until = std::chrono::steady_clock::now() + kSettleMax;
   const MutexLock lock(mutex_);
   const std::uint64_t all = pushed_;

@@ -64,7 +64,7 @@ class Notifier final : public TreeObserver {
 
   // Waits until the kernel was notified of all changes up to now, so that the writer of a command
   // sees their effect; for kSettleMax at most.
-  void settle() EXCLUDES(mutex_);
+  void wait_for_notices() EXCLUDES(mutex_);
 
   // The number of directories with attributes that the kernel has cached.
   std::size_t given() const EXCLUDES(mutex_);

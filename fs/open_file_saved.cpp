@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-#include "core/base/moment_bytes.h"
+#include "core/base/timestamp_bytes.h"
 #include "fs/absent_file.h"
 
 namespace tallyfs {
@@ -27,8 +27,8 @@ Audience get_audience(ByteReader& in) {
 
 void put_flag(ByteWriter& out, bool flag) { out.put(static_cast<std::uint8_t>(flag)); }
 
-void put_file(ByteWriter& out, File& file, Moment now) {
-  put_moment(out, file.last_change(now));
+void put_file(ByteWriter& out, File& file, Timestamp now) {
+  put_timestamp(out, file.last_change(now));
   const auto news = news_of(file, now);
   put_flag(out, news.has_value());
   out.put(news.value_or(0));
@@ -54,7 +54,7 @@ File::WriteUnit get_write_unit(ByteReader& in) {
 
 AbsentFile::Facts get_file(ByteReader& in) {
   AbsentFile::Facts facts;
-  facts.last_change = get_moment(in);
+  facts.last_change = get_timestamp(in);
   const bool has_news = in.get_flag();
   const auto news = in.get<std::uint64_t>();
   if (has_news) facts.news = news;
@@ -114,12 +114,12 @@ std::shared_ptr<const void> hold_directory(const Tree& tree, NodeId node) {
 
 }  // namespace
 
-void save_open_file(std::uint64_t handle, OpenFile& open, Moment now, ByteWriter& out) {
+void save_open_file(std::uint64_t handle, OpenFile& open, Timestamp now, ByteWriter& out) {
   out.put(handle);
   out.put(std::uint64_t{open.node.id});
   out.put(std::uint64_t{open.node.parent});
   put_audience(out, open.node.audience);
-  put_moment(out, open.node.last_change);
+  put_timestamp(out, open.node.last_change);
   out.put(std::uint32_t{open.uid});
   put_flag(out, open.shows == Shows::kOwnNumbers);
   put_flag(out, open.readable);
@@ -136,14 +136,14 @@ void save_open_file(std::uint64_t handle, OpenFile& open, Moment now, ByteWriter
   open.transaction.save(out);
 }
 
-Result<SavedOpenFile> load_open_file(std::string_view bytes, const Tree& tree, Moment now) {
+Result<SavedOpenFile> load_open_file(std::string_view bytes, const Tree& tree, Timestamp now) {
   ByteReader in(bytes);
   SavedOpenFile saved{.handle = in.get<std::uint64_t>(), .open = std::make_shared<OpenFile>()};
   OpenFile& open = *saved.open;
   open.node.id = in.get<std::uint64_t>();
   open.node.parent = in.get<std::uint64_t>();
   open.node.audience = get_audience(in);
-  open.node.last_change = get_moment(in);
+  open.node.last_change = get_timestamp(in);
   open.uid = in.get<std::uint32_t>();
   open.shows = in.get_flag() ? Shows::kOwnNumbers : Shows::kAny;
   open.readable = in.get_flag();
@@ -171,7 +171,7 @@ Result<SavedOpenFile> load_open_file(std::string_view bytes, const Tree& tree, M
 }
 
 Result<std::shared_ptr<const void>> hold_loaded(const OpenFile& open, const Tree& tree,
-                                                Moment now) {
+                                                Timestamp now) {
   const auto file = tree.file(open.node.id);
   if (!file) return hold_directory(tree, open.node.id);
   const auto access = open.readable ? File::Access::kRead : File::Access::kWrite;

@@ -16,7 +16,7 @@
 
 namespace tallyfs {
 
-void save_open_file(std::uint64_t handle, OpenFile& open, Moment now, ByteWriter& out);
+void save_open_file(std::uint64_t handle, OpenFile& open, Timestamp now, ByteWriter& out);
 
 struct SavedOpenFile {
   std::uint64_t handle = 0;
@@ -24,9 +24,10 @@ struct SavedOpenFile {
 };
 // Finds the file in the tree by its number. If it is not there, the text that was rendered for it
 // can still be read. kInvalid: save_open_file() does not write such bytes.
-Result<SavedOpenFile> load_open_file(std::string_view bytes, const Tree& tree, Moment now);
+Result<SavedOpenFile> load_open_file(std::string_view bytes, const Tree& tree, Timestamp now);
 // The object that a loaded file keeps until it is closed, see File::hold(). While the tree does not
 // have the file, it is that of the nearest directory of its path, see Directory::hold().
-Result<std::shared_ptr<const void>> hold_loaded(const OpenFile& open, const Tree& tree, Moment now);
+Result<std::shared_ptr<const void>> hold_loaded(const OpenFile& open, const Tree& tree,
+                                                Timestamp now);
 
 }  // namespace tallyfs

@@ -17,7 +17,7 @@ std::string stale_file(const SavedObject& object, std::string_view reason) {
 }
 
 // With what its owner knows of it. kStale: the owner has removed it.
-Result<SavedOpenFile> load_file(const SavedObject& object, const Tree& tree, Moment now) {
+Result<SavedOpenFile> load_file(const SavedObject& object, const Tree& tree, Timestamp now) {
   if (object.format != kOpenFileFormat) return other_format(object);
   auto loaded = load_open_file(object.bytes, tree, now);
   if (!loaded) return loaded;
@@ -31,7 +31,7 @@ Result<SavedOpenFile> load_file(const SavedObject& object, const Tree& tree, Mom
 }  // namespace
 
 void OpenFiles::save(ObjectSink& sink) const {
-  const Moment now = clock_.now();
+  const Timestamp now = clock_.now();
   std::string bytes;
   ByteWriter out(bytes);
   handles_.save(out);
@@ -51,7 +51,7 @@ bool OpenFiles::can_load(const SavedObject& handles) {
 Result<std::vector<std::string>> OpenFiles::load(const SavedObject& handles,
                                                 const std::vector<SavedObject>& files) {
   if (handles.format != kHandlesFormat) return other_format(handles);
-  const Moment now = clock_.now();
+  const Timestamp now = clock_.now();
   std::vector<std::string> faults;
   Handles::Numbered open_files;
   for (const SavedObject& object : files) {
@@ -74,7 +74,7 @@ Result<std::vector<std::string>> OpenFiles::load(const SavedObject& handles,
 
 // One whose owner has removed it meanwhile fails by itself, each time that it is used.
 void OpenFiles::hold_returned() {
-  const Moment now = clock_.now();
+  const Timestamp now = clock_.now();
   for (const std::uint64_t number : std::exchange(absent_, {})) {
     const auto open = handles_.find(number);
     if (!open) continue;

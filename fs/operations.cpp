@@ -73,7 +73,7 @@ void Operations::reply_attributes(fuse_req_t request, NodeId node,
                                   std::shared_ptr<const OpenFile> open) {
   // An open file keeps its attributes after its name was removed; and fstat(2) does not give its
   // handle.
-  auto info = open ? Result<NodeInfo>(open->node) : parts_.tree.info(node);
+  auto info = open ? Result<NodeInfo>(open->node) : dependencies_.tree.info(node);
   if (!info) {
     open = handles_.find_node(node);
     if (open) info = open->node;
@@ -90,7 +90,7 @@ void Operations::reply_attributes(fuse_req_t request, NodeId node,
 void Operations::reply_attributes_at_path(fuse_req_t request, NodeId node) {
   const auto status = paths_.at_its_path(
       node, [&](NodeId current) -> Result<struct stat> {
-        const auto info = parts_.tree.info(current);
+        const auto info = dependencies_.tree.info(current);
         if (!info) return info.error();
         if (info.value().kind == NodeKind::kDirectory) {
           return attributes_.of_seen_directory(info.value());
@@ -124,7 +124,7 @@ Result<void> Operations::truncate(const NodeInfo& info, off_t size, OpenFile* op
     return Error{ErrorCode::kNoAccess, "the file is for reading"};
   }
   if (size != 0) return Error{ErrorCode::kInvalid, "only a size of 0 can be set"};
-  const auto file = parts_.tree.file(info.id);
+  const auto file = dependencies_.tree.file(info.id);
   if (!file) return file.error();
   const auto done = file.value()->truncate(call);
   tell_of_truncation(info.id, *file.value());
@@ -148,8 +148,8 @@ void Operations::setattr(fuse_req_t request, NodeId node, const struct stat& wan
       return reply_error(request, may.error());
     }
     barrier_.promote_follower();
-    barrier_.settle();
-    const CallContext call = rights_.context(fuse_req_ctx(request)->uid, parts_.clock.now(),
+    barrier_.drain_feeders();
+    const CallContext call = rights_.context(fuse_req_ctx(request)->uid, dependencies_.clock.now(),
                                              cancellation_of(request));
     const auto done = truncate(info.value(), wanted.st_size, open.get(), call);
     if (!done) return reply_error(request, done.error());
@@ -177,7 +177,7 @@ Result<void> Operations::render_for(OpenFile& open, File& file, const CallContex
 
 Result<Operations::Opened> Operations::make_open_file(NodeId node, int flags, uid_t uid,
                                                       const CancellationToken& cancel) {
-  auto found = parts_.tree.file_node(node);
+  auto found = dependencies_.tree.file_node(node);
   if (!found) return found.error();
   auto& [info, file, location] = found.value();
   // The kernel lets root pass; the file itself refuses.
@@ -197,18 +197,18 @@ Result<Operations::Opened> Operations::make_open_file(NodeId node, int flags, ui
   // Samples that were sent before the open count before the file is written or read.
   if (file->waits() || (flags & O_TRUNC)) barrier_.promote_follower();
   file->opened(context(cancel));
-  CallContext call(barrier_.settle(file->subject()), cancel);
+  CallContext call(barrier_.drain_feeders(file->subject()), cancel);
   auto held = file->hold(access_of(flags), call.now);
   if (!held) return held.error();
   open->held = std::move(held.value());
   if (flags & O_TRUNC) {
-    const auto done = file->truncate(rights_.context(uid, parts_.clock.now(), cancel));
+    const auto done = file->truncate(rights_.context(uid, dependencies_.clock.now(), cancel));
     tell_of_truncation(info.id, *file);
     if (!done) {
       writes_.report(*open, "(opened with O_TRUNC)", done.error());
       return done.error();
     }
-    call.now = parts_.clock.now();
+    call.now = dependencies_.clock.now();
   }
   if (open->readable) {
     if (auto done = render_for(*open, *file, call); !done) return done.error();
@@ -221,8 +221,8 @@ Result<Operations::Opened> Operations::make_open_file(NodeId node, int flags, ui
 }
 
 // Logged once a second at most, so that no uid can fill the disk; `opens_refused` counts all.
-void Operations::note_refused_open(const Error& error, uid_t uid, Moment now) {
-  parts_.counters.count("opens_refused", 1, now);
+void Operations::note_refused_open(const Error& error, uid_t uid, Timestamp now) {
+  dependencies_.counters.count("opens_refused", 1, now);
   auto logged = refusal_logged_.load();
   const auto pause = std::chrono::nanoseconds(kLogPause).count();
   if (logged != 0 && now.monotonic.count() - logged < pause) return;
@@ -233,7 +233,7 @@ void Operations::note_refused_open(const Error& error, uid_t uid, Moment now) {
 void Operations::open(fuse_req_t request, NodeId node, fuse_file_info info) {
   auto made = paths_.at_its_path(node, [&](NodeId current) -> Result<Opened> {
     if (wants_to_write(info.flags)) {
-      const auto node_info = parts_.tree.info(current);
+      const auto node_info = dependencies_.tree.info(current);
       if (!node_info) return node_info.error();
       const auto may = rights_.check_writer(request, node_info.value());
       if (!may) return may.error();
@@ -243,14 +243,14 @@ void Operations::open(fuse_req_t request, NodeId node, fuse_file_info info) {
   });
   const bool is_stream = made && made.value().file->file.current()->stream();
   const auto handle = made ? handles_.add(std::move(made.value().file)) : made.error();
-  const Moment now = made ? made.value().now : parts_.clock.now();
+  const Timestamp now = made ? made.value().now : dependencies_.clock.now();
   if (!handle) {
     if (handle.error().code == ErrorCode::kTooManyFiles) {
       note_refused_open(handle.error(), fuse_req_ctx(request)->uid, now);
     }
     return reply_error(request, handle.error());
   }
-  parts_.counters.record("open_files", static_cast<std::int64_t>(handles_.size()), 1, now);
+  dependencies_.counters.record("open_files", static_cast<std::int64_t>(handles_.size()), 1, now);
   info.fh = handle.value();
   info.direct_io = 1;
   info.nonseekable = is_stream;

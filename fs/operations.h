@@ -38,29 +38,31 @@
 
 namespace tallyfs {
 
-// All outlive the operations.
-struct Parts {
-  Tree& tree;
-  ErrorLog& errors;
-  DaemonCounters& counters;
-  Barrier& barrier;
-  const Clock& clock;
-};
-
 class Operations {
  public:
-  Operations(const Parts& parts, const CallerRights::Owner& owner, const Handles::Limits& limits)
-      : parts_(parts),
-        barrier_(parts.barrier),
+  // All outlive the operations.
+  struct Dependencies {
+    Tree& tree;
+    ErrorLog& errors;
+    DaemonCounters& counters;
+    Barrier& barrier;
+    const Clock& clock;
+  };
+
+  Operations(const Dependencies& dependencies, const CallerRights::Owner& owner,
+             const Handles::Limits& limits)
+      : dependencies_(dependencies),
+        barrier_(dependencies.barrier),
         rights_(owner),
-        paths_(parts.tree, barrier_, parts.clock),
+        paths_(dependencies.tree, barrier_, dependencies.clock),
         handles_(limits, owner.uid),
-        open_files_(handles_, parts.tree, parts.clock),
-        texts_(barrier_, parts.clock),
-        attributes_({parts.tree, barrier_, rights_, handles_, texts_, parts.clock}),
-        writes_({parts.tree, parts.errors, parts.counters, rights_, parts.clock}),
-        waiting_(parts.clock),
-        first_(parts.tree.first()) {}
+        open_files_(handles_, dependencies.tree, dependencies.clock),
+        texts_(barrier_, dependencies.clock),
+        attributes_({dependencies.tree, barrier_, rights_, handles_, texts_, dependencies.clock}),
+        writes_({dependencies.tree, dependencies.errors, dependencies.counters, rights_,
+                 dependencies.clock}),
+        waiting_(dependencies.clock),
+        first_(dependencies.tree.first()) {}
 
   // The table for fuse_session_new, whose userdata is an Operations.
   static const fuse_lowlevel_ops& table();
@@ -132,10 +134,10 @@ class Operations {
  private:
   // The context of a call that is made now.
   CallContext context(const CancellationToken& cancel = {}) const {
-    return {parts_.clock.now(), cancel};
+    return {dependencies_.clock.now(), cancel};
   }
   // The path is empty if the node was removed meanwhile.
-  void tell_of_change(NodeId node) const { changes_(parts_.tree.path(node)); }
+  void tell_of_change(NodeId node) const { changes_(dependencies_.tree.path(node)); }
   void tell_of_change(NodeId parent, const char* name) const;
   // A file that is written by lines gets its new text next: until then, a kill leaves the old one.
   void tell_of_truncation(NodeId node, const File& file) const {
@@ -148,10 +150,10 @@ class Operations {
   void reply_attributes(fuse_req_t request, NodeId node, std::shared_ptr<const OpenFile> open);
   void reply_attributes_at_path(fuse_req_t request, NodeId node);
   // Counts a refused open; logs one a second at most.
-  void note_refused_open(const Error& error, uid_t uid, Moment now);
+  void note_refused_open(const Error& error, uid_t uid, Timestamp now);
   struct Opened {
     std::shared_ptr<OpenFile> file;
-    Moment now;  // of the request
+    Timestamp now;  // of the request
   };
   Result<Opened> make_open_file(NodeId node, int flags, uid_t uid, const CancellationToken& cancel);
   Result<void> render_for(OpenFile& open, File& file, const CallContext& call);
@@ -164,7 +166,7 @@ class Operations {
                                                             const File& file, off_t offset,
                                                             const CancellationToken& cancel);
 
-  const Parts parts_;
+  const Dependencies dependencies_;
   RequestBarrier barrier_;
   const CallerRights rights_;
   NodePaths paths_;

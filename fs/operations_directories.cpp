@@ -20,10 +20,10 @@ fuse_entry_param name_alone(const NodeInfo& info) {
 }  // namespace
 
 void Operations::opendir(fuse_req_t request, NodeId node, fuse_file_info info) {
-  barrier_.settle();
+  barrier_.drain_feeders();
   const auto found = paths_.at_its_path(node, [&](NodeId current) {
     paths_.look_into(current);
-    return parts_.tree.info(current);
+    return dependencies_.tree.info(current);
   });
   if (!found) return reply_error(request, found.error());
   fuse_reply_open(request, &info);
@@ -52,21 +52,21 @@ void Operations::list(fuse_req_t request, NodeId node, off_t offset, Listing lis
   const auto directory = paths_.info(node);
   if (!directory) return reply_error(request, directory.error());
   if (is_older(static_cast<NodeId>(offset))) return reply_error(request, gone());
-  listing.fill(parts_.tree, directory.value(), offset);
+  listing.fill(dependencies_.tree, directory.value(), offset);
   listing.reply();
 }
 
 void Operations::tell_of_change(NodeId parent, const char* name) const {
-  const std::string path = parts_.tree.path(parent);
+  const std::string path = dependencies_.tree.path(parent);
   changes_(path.empty() ? path : path + "/" + name);
 }
 
 void Operations::mkdir(fuse_req_t request, NodeId parent, const char* name) {
   const auto rules =
-      paths_.at_its_path(parent, [&](NodeId current) { return parts_.tree.rules(current); });
+      paths_.at_its_path(parent, [&](NodeId current) { return dependencies_.tree.rules(current); });
   if (!rules) return reply_error(request, rules.error());
   barrier_.promote_follower();
-  const auto made = rules.value()->make_directory(name, parts_.clock.now());
+  const auto made = rules.value()->make_directory(name, dependencies_.clock.now());
   if (!made) return reply_error(request, made.error());
   tell_of_change(parent, name);
   lookup(request, parent, name);
@@ -77,12 +77,12 @@ void Operations::remove(fuse_req_t request, NodeId parent, const char* name, boo
                         Remove remove) {
   // Messages that were sent before must not make the removed thing again: samples an interface,
   // publishing an object.
-  barrier_.settle();
+  barrier_.drain_feeders();
   const auto rules =
-      paths_.at_its_path(parent, [&](NodeId current) { return parts_.tree.rules(current); });
+      paths_.at_its_path(parent, [&](NodeId current) { return dependencies_.tree.rules(current); });
   if (!rules) return reply_error(request, rules.error());
-  const auto found =
-      paths_.at_its_path(parent, [&](NodeId current) { return parts_.tree.lookup(current, name); });
+  const auto found = paths_.at_its_path(
+      parent, [&](NodeId current) { return dependencies_.tree.lookup(current, name); });
   if (!found) return reply_error(request, found.error());
   if ((found.value().kind == NodeKind::kDirectory) != is_directory) {
     fuse_reply_err(request, is_directory ? ENOTDIR : EISDIR);
@@ -101,12 +101,12 @@ void Operations::remove(fuse_req_t request, NodeId parent, const char* name, boo
 
 void Operations::rmdir(fuse_req_t request, NodeId parent, const char* name) {
   remove(request, parent, name, true,
-         [&](auto& rules) { return rules.remove_directory(name, parts_.clock.now()); });
+         [&](auto& rules) { return rules.remove_directory(name, dependencies_.clock.now()); });
 }
 
 void Operations::unlink(fuse_req_t request, NodeId parent, const char* name) {
   remove(request, parent, name, false,
-         [&](auto& rules) { return rules.remove_file(name, parts_.clock.now()); });
+         [&](auto& rules) { return rules.remove_file(name, dependencies_.clock.now()); });
 }
 
 }  // namespace tallyfs

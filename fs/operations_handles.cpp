@@ -34,11 +34,11 @@ unsigned events_of(OpenFile& open, File& file, std::uint64_t news, unsigned aske
 // The longest time of a splice that ends with a drain.
 constexpr std::chrono::milliseconds kJustDrained{5};
 
-bool was_just_drained(OpenFile& open, Moment now) {
+bool was_just_drained(OpenFile& open, Timestamp now) {
   const MutexLock lock(open.reading);
   return open.drained >= now.monotonic - kJustDrained;
 }
-void note_drained(OpenFile& open, Moment now) {
+void note_drained(OpenFile& open, Timestamp now) {
   const MutexLock lock(open.reading);
   open.drained = now.monotonic;
 }
@@ -55,7 +55,7 @@ void Operations::read(fuse_req_t request, std::size_t size, off_t offset,
   }
   const auto later = text_with_news(info.fh, *open, *file, offset, cancellation_of(request));
   if (!later) {
-    note_refused_open(later.error(), open->uid, parts_.clock.now());
+    note_refused_open(later.error(), open->uid, dependencies_.clock.now());
     return reply_error(request, later.error());
   }
   const std::string& text = later.value() ? *later.value() : open->text;
@@ -77,14 +77,14 @@ void Operations::read_stream(fuse_req_t request, std::shared_ptr<OpenFile> open,
   std::optional<std::string> piece;
   if (stream.page_bytes() > 0) piece = next_piece(*open, stream, size, context(cancel));
   const bool may_end = is_splice && (info.flags & O_NONBLOCK) == 0;
-  if (!piece && may_end && was_just_drained(*open, parts_.clock.now())) {
+  if (!piece && may_end && was_just_drained(*open, dependencies_.clock.now())) {
     fuse_reply_err(request, EAGAIN);
     return;
   }
   if (!piece) {
     file.opened(context(cancel));
-    barrier_.settle();
-    note_drained(*open, parts_.clock.now());
+    barrier_.drain_feeders();
+    note_drained(*open, dependencies_.clock.now());
     piece = next_piece(*open, stream, size, context(cancel));
   }
   if (piece) {
@@ -102,7 +102,7 @@ void Operations::read_stream(fuse_req_t request, std::shared_ptr<OpenFile> open,
 Result<std::shared_ptr<const std::string>> Operations::text_with_news(
     std::uint64_t handle, OpenFile& open, const File& file, off_t offset,
     const CancellationToken& cancel) {
-  const auto news = open.may_have_news ? file.news(parts_.clock.now()) : std::nullopt;
+  const auto news = open.may_have_news ? file.news(dependencies_.clock.now()) : std::nullopt;
   if (!news) return std::shared_ptr<const std::string>();
   bool is_again = false;
   {
@@ -130,7 +130,7 @@ Result<std::shared_ptr<const std::string>> Operations::text_with_news(
 void Operations::poll(fuse_req_t request, const fuse_file_info& info, fuse_pollhandle* handle) {
   const auto open = handles_.find(info.fh);
   const auto file = open ? open->file.current() : nullptr;
-  const auto news = file ? news_of(*file, parts_.clock.now()) : std::nullopt;
+  const auto news = file ? news_of(*file, dependencies_.clock.now()) : std::nullopt;
   // A kernel that does not tell the events asks for all.
   const unsigned asked = info.poll_events ? info.poll_events : kAlways | POLLPRI;
   unsigned events = kAlways;
@@ -155,7 +155,7 @@ void Operations::write(fuse_req_t request, std::string_view text, off_t offset,
   if (marker) text = text.substr(0, marker->bytes_max());
   // Samples that were sent before count under the old settings, however long the file has been
   // open.
-  if (file->write_unit() != File::WriteUnit::kWrite) barrier_.settle(file->subject());
+  if (file->write_unit() != File::WriteUnit::kWrite) barrier_.drain_feeders(file->subject());
   Result<void> done;
   {
     const MutexLock lock(open->writing);
@@ -165,7 +165,7 @@ void Operations::write(fuse_req_t request, std::string_view text, off_t offset,
   // A write that fails may have carried out some of its lines.
   if (!marker) tell_of_change(open->node.id);
   if (!done) return reply_error(request, done.error());
-  if (notifier_) notifier_->settle();
+  if (notifier_) notifier_->wait_for_notices();
   fuse_reply_write(request, text.size());
 }
 
@@ -181,7 +181,7 @@ void Operations::flush(fuse_req_t request, const fuse_file_info& info) {
     done = writes_.finish(*open, *file, fuse_req_ctx(request)->pid);
   }
   if (!file->marker()) tell_of_change(open->node.id);
-  if (notifier_) notifier_->settle();
+  if (notifier_) notifier_->wait_for_notices();
   reply_done(request, done);
 }
 

@@ -22,8 +22,8 @@ class RequestBarrier {
   }
   // Returns the time of the request from then on, of which its text is: behind a truncation alone
   // the clock is read anew.
-  Moment settle(Subject subject = nullptr) {
-    return barrier_.settle(subject, [this] { promote_follower(); });
+  Timestamp drain_feeders(Subject subject = nullptr) {
+    return barrier_.drain_feeders(subject, [this] { promote_follower(); });
   }
 
  private:

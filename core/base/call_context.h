@@ -33,7 +33,7 @@ class CancellationToken {
 
 struct CallContext {
   // A call that is never cancelled needs no more than its time.
-  CallContext(Moment its_now, CancellationToken its_cancel = {})  // NOLINT: implicit by intent
+  CallContext(Timestamp its_now, CancellationToken its_cancel = {})  // NOLINT: implicit by intent
       : now(its_now), cancel(std::move(its_cancel)) {}
 
   // What the caller may do to what it opened. kWriteGroup: a member of --write-group.
@@ -42,7 +42,7 @@ struct CallContext {
   // Of a call that no user has made.
   static constexpr uid_t kNoUser = static_cast<uid_t>(-1);
 
-  Moment now;
+  Timestamp now;
   CancellationToken cancel;
   Rights rights = Rights::kOwner;
   uid_t uid = kNoUser;  // of the caller, as the mount sees it

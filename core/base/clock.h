@@ -1,4 +1,4 @@
-// The time as core sees it: a Moment is read once per batch, open or write and passed down. So
+// The time as core sees it: a Timestamp is read once per batch, open or write and passed down. So
 // everything that happens in one step has one time, and tests can set it.
 #pragma once
 
@@ -9,7 +9,7 @@ namespace tallyfs {
 
 // One instant on two clocks. monotonic (CLOCK_MONOTONIC) is what the files print and what periods
 // count; realtime (CLOCK_REALTIME) is only for mtime.
-struct Moment {
+struct Timestamp {
   std::chrono::nanoseconds monotonic{0};
   std::chrono::nanoseconds realtime{0};
 };
@@ -23,7 +23,7 @@ inline bool always_late() { return true; }  // after one step
 class Clock {
  public:
   virtual ~Clock() = default;
-  virtual Moment now() const = 0;
+  virtual Timestamp now() const = 0;
   // CPU time of the calling thread, without what passes while others have the CPU. Where a test
   // moves the clock, threads work all the time.
   virtual std::chrono::nanoseconds cpu_time() const { return now().monotonic; }
@@ -32,7 +32,7 @@ class Clock {
 // Stateless, so thread-safe.
 class SystemClock final : public Clock {
  public:
-  Moment now() const override { return {.monotonic = monotonic(), .realtime = realtime()}; }
+  Timestamp now() const override { return {.monotonic = monotonic(), .realtime = realtime()}; }
   std::chrono::nanoseconds cpu_time() const override;
   static std::chrono::nanoseconds monotonic();
   static std::chrono::nanoseconds realtime();

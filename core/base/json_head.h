@@ -23,7 +23,7 @@ inline std::string epoch_text(std::uint64_t epoch) {
 }
 
 // One instant on two clocks.
-inline void write_moment(JsonWriter& json, Moment now) {
+inline void write_timestamp(JsonWriter& json, Timestamp now) {
   json.key("time_us").microseconds(now.monotonic).key("realtime_us").microseconds(now.realtime);
 }
 
@@ -32,12 +32,12 @@ struct JsonHead {
   std::string_view interface;
   std::uint64_t epoch = 0;
   std::uint64_t serial = 0;
-  Moment now;
+  Timestamp now;
 };
 inline void write_head(JsonWriter& json, const JsonHead& head) {
   json.key("interface").string(head.interface).key("format").number(kJsonFormat);
   json.key("epoch").string(epoch_text(head.epoch)).key("serial").number(head.serial);
-  write_moment(json, head.now);
+  write_timestamp(json, head.now);
 }
 
 }  // namespace tallyfs

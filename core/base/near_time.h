@@ -15,7 +15,7 @@ namespace tallyfs {
 inline constexpr std::chrono::nanoseconds kNearMax = std::chrono::hours(24);
 
 // On CLOCK_MONOTONIC.
-inline std::chrono::nanoseconds clamped_near(std::chrono::nanoseconds time, Moment now) {
+inline std::chrono::nanoseconds clamped_near(std::chrono::nanoseconds time, Timestamp now) {
   return std::clamp(time, now.monotonic - kNearMax, now.monotonic + kNearMax);
 }
 

@@ -3,9 +3,9 @@
 // A slot that was used 2^32 - 1 times, the most that can be counted, is not used again.
 //
 // A table can go on in another process: save() says which slots there are, put() enters the
-// elements under the numbers that they had, and settle() makes free what was not entered. After a
-// kill settle_late() does, as numbers may have been given and removed since the table was saved.
-// Confined to its owner's lock.
+// elements under the numbers that they had, and finish_restore() makes free what was not entered.
+// After a kill finish_late_restore() does, as numbers may have been given and removed since the
+// table was saved. Confined to its owner's lock.
 #pragma once
 
 #include <algorithm>
@@ -74,10 +74,10 @@ class SlotTable {
     for (const std::uint32_t each : free_) out.put(each);
   }
   // Whether put() can enter an element under this number. Elements are put before any is added, and
-  // before settle().
+  // before finish_restore().
   bool can_put(std::uint64_t number) const {
     const auto index = static_cast<std::uint32_t>(number);
-    if (is_settled_ || index >= kSlotsMax || number >> 32 == 0) return false;
+    if (is_restored_ || index >= kSlotsMax || number >> 32 == 0) return false;
     return index >= slots_.size() || !slots_[index].entry;
   }
   void put(std::uint64_t number, Owner entry) {
@@ -89,8 +89,8 @@ class SlotTable {
   // put; its number is void from now on. False: this is not what save() writes, or not of this
   // table; then slots of which nothing is known are not used again. False, too, for a second time.
   template <typename Lost>
-  bool settle(ByteReader& in, Lost lost) {
-    if (std::exchange(is_settled_, true)) return false;
+  bool finish_restore(ByteReader& in, Lost lost) {
+    if (std::exchange(is_restored_, true)) return false;
     const auto slots = in.get<std::uint32_t>();
     const bool is_ours = in.ok() && slots >= slots_.size() && slots <= kSlotsMax &&
                          in.left() / sizeof(std::uint32_t) >= slots;
@@ -112,9 +112,9 @@ class SlotTable {
   // before, and goes on to rest.
   static constexpr std::uint32_t kUsesUnknown = 1u << 12;
   template <typename Shown, typename Rests, typename Lost>
-  void settle_late(ByteReader& in, std::uint32_t shown_slots, Shown shown, Rests rests,
-                   Lost lost) {
-    is_settled_ = true;
+  void finish_late_restore(ByteReader& in, std::uint32_t shown_slots, Shown shown, Rests rests,
+                           Lost lost) {
+    is_restored_ = true;
     const auto count = in.get<std::uint32_t>();
     const bool is_whole = in.ok() && count <= kSlotsMax && in.left() / sizeof count >= count;
     if (is_whole && count > slots_.size()) slots_.resize(count);
@@ -208,7 +208,7 @@ class SlotTable {
   std::size_t retired_ = 0;
   std::size_t resting_ = 0;
   std::uint32_t first_generation_;
-  bool is_settled_ = false;
+  bool is_restored_ = false;
 };
 
 }  // namespace tallyfs

@@ -8,7 +8,7 @@ Result<Done> Branch::take(const wire::Message&, Call&) {
   return Error{ErrorCode::kInvalid, "this branch takes no messages"};
 }
 
-bool Branch::process_ended(pid_t, Moment, const IsLate&) { return true; }
+bool Branch::process_ended(pid_t, Timestamp, const IsLate&) { return true; }
 
 // A file of another version may have kinds that this one does not know.
 // clang-format off
@@ -66,13 +66,13 @@ Error other_format(const SavedObject& object) {
 
 void Branch::save(ObjectSink&) const {}
 
-Branch::SavedAt Branch::save_at(std::string_view, ObjectSink&, Moment) const {
+Branch::SavedAt Branch::save_at(std::string_view, ObjectSink&, Timestamp) const {
   return SavedAt::kAll;
 }
 
-void Branch::hand_on(ObjectSink& sink, Moment) { save(sink); }
+void Branch::hand_on(ObjectSink& sink, Timestamp) { save(sink); }
 
-std::uint64_t Branch::stamp(Moment) const { return 0; }
+std::uint64_t Branch::stamp(Timestamp) const { return 0; }
 
 Result<void> Branch::load(const SavedObject&, const Loading&) {
   return Error{ErrorCode::kInvalid, "this branch saves nothing"};

@@ -75,7 +75,7 @@ class Branch {
   // A process that ProcessWatch watches has ended. Every branch is called, whichever asked for the
   // watch. False: some is left, as it was late, and the call is to be repeated. The default does
   // nothing.
-  virtual bool process_ended(pid_t process, Moment now, const IsLate& is_late = never_late);
+  virtual bool process_ended(pid_t process, Timestamp now, const IsLate& is_late = never_late);
 
   // What outlives the daemon, object by object. The defaults are for branches that save nothing; a
   // branch without an override says in its header why.
@@ -88,15 +88,15 @@ class Branch {
   // save() is to be called for it, as the default says;
   // kElsewhere: the path is none of this branch.
   enum class SavedAt { kDone, kAll, kElsewhere };
-  virtual SavedAt save_at(std::string_view path, ObjectSink& sink, Moment now) const;
+  virtual SavedAt save_at(std::string_view path, ObjectSink& sink, Timestamp now) const;
   // Whether save() asks the sink whether it keeps() an object.
   virtual bool has_long_contents() const { return false; }
   // Puts what the next server goes on with, in which feeders find the same epoch and numbers. No
   // other thread uses the branch then. The default is save().
-  virtual void hand_on(ObjectSink& sink, Moment now);
+  virtual void hand_on(ObjectSink& sink, Timestamp now);
   // Another number whenever what save() puts may have changed (but for one coincidence in 2^64).
   // First completes periods of histories that have ended by `now`, so it may change them.
-  virtual std::uint64_t stamp(Moment now) const;
+  virtual std::uint64_t stamp(Timestamp now) const;
   // Called at start, before feeders can send: restores one object of a kind that handles() names.
   // kInvalid, kExists, kNoSpace: nothing of it was taken.
   virtual Result<void> load(const SavedObject& object, const Loading& loading);

@@ -36,7 +36,7 @@ struct Call {
   enum class Response { kNone, kSent };
 
   Sender sender;
-  Moment now;
+  Timestamp now;
   // Whether the sender gets what a command came to.
   Response response = Response::kNone;
   // Samples that this datagram reports as dropped by its sender. The branch that they were for

@@ -2,7 +2,7 @@
 
 namespace tallyfs {
 
-void PendingCounts::publish(DaemonCounters& counters, Moment now) {
+void PendingCounts::publish(DaemonCounters& counters, Timestamp now) {
   if (!has_any_) return;
   for (std::size_t i = 0; i < counts_.size(); ++i) {
     if (counts_[i] != 0) counters.count(DaemonCounter(i), counts_[i], now);

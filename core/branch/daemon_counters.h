@@ -20,8 +20,10 @@ class DaemonCounters {
   virtual ~DaemonCounters() = default;
 
   // Counts `count` (Y) of `what`, with X where the number is a measure and not a count.
-  virtual void record(DaemonCounter what, std::int64_t x, std::uint64_t count, Moment now) = 0;
-  void count(DaemonCounter what, std::uint64_t count, Moment now) { record(what, 0, count, now); }
+  virtual void record(DaemonCounter what, std::int64_t x, std::uint64_t count, Timestamp now) = 0;
+  void count(DaemonCounter what, std::uint64_t count, Timestamp now) {
+    record(what, 0, count, now);
+  }
 };
 
 // Counts that one thread gathers without a lock, until publish() enters them into the counters.
@@ -33,7 +35,7 @@ class PendingCounts {
     has_any_ = has_any_ || count != 0;
   }
   // Enters all counts and starts from 0 again.
-  void publish(DaemonCounters& counters, Moment now);
+  void publish(DaemonCounters& counters, Timestamp now);
 
  private:
   std::array<std::uint64_t, std::size(DaemonCounter::kRows)> counts_{};

@@ -47,15 +47,15 @@ class NumberTable {
   void put(std::uint64_t number, Owner entry) {
     entries_.put(number - region_.first, std::move(entry));
   }
-  bool settle(ByteReader& in) {
-    return entries_.settle(in, [this](std::uint64_t number) {
+  bool finish_restore(ByteReader& in) {
+    return entries_.finish_restore(in, [this](std::uint64_t number) {
       if (!is_marked_lost(slot(number + region_.first))) take_back_switch(number + region_.first);
     });
   }
 
   // After a kill: the switches say which uses of their slots were given since the table was saved,
   // and which numbers were lost in a kill before: their feeders may not have looked yet.
-  void settle_late(ByteReader& in) {
+  void finish_late_restore(ByteReader& in) {
     const auto shown = [this](std::uint32_t slot) -> std::optional<std::uint32_t> {
       if (slot >= region_.switches.size()) return std::nullopt;
       const Switch& its = region_.switches[slot];
@@ -63,7 +63,7 @@ class NumberTable {
       if (use == 0 && its.on.load(std::memory_order_relaxed) == 0) return std::nullopt;
       return use == kLostGeneration ? 0 : use;
     };
-    entries_.settle_late(
+    entries_.finish_late_restore(
         in, static_cast<std::uint32_t>(region_.switches.size()), shown,
         [this](std::uint32_t slot) { return is_marked_lost(slot); },
         [this](std::uint64_t number) {

@@ -143,7 +143,7 @@ class ObjectSink {
 struct Loading {
   // Whether it was saved since the machine has booted: if not, its times say nothing.
   Boot boot = Boot::kThis;
-  Moment now;
+  Timestamp now;
   // The pages that feeders read are those of the server that has saved it: numbers stay.
   bool has_pages = false;
   // The objects are older than the end of the server that has saved them, and each is of another

@@ -110,19 +110,19 @@ Result<SavedState> save_objects(const StateHeader& header,
   return sink.finish();
 }
 
-std::uint64_t state_stamp(std::span<Branch* const> branches, Moment now) {
+std::uint64_t state_stamp(std::span<Branch* const> branches, Timestamp now) {
   std::uint64_t stamp = 0;
   for (const Branch* const branch : branches) stamp += branch->stamp(now);
   return stamp;
 }
 
-Boot boot_of(const StateHeader& header, const BootId& boot, Moment now) {
+Boot boot_of(const StateHeader& header, const BootId& boot, Timestamp now) {
   if (header.saved.monotonic > now.monotonic) return Boot::kOther;
   return boot_of(header.boot, boot);
 }
 
-LoadedState load_state(const StateFile& file, std::span<Branch* const> branches,
-                       const BootId& boot, Moment now) {
+LoadedState load_state(const StateFile& file, std::span<Branch* const> branches, const BootId& boot,
+                       Timestamp now) {
   const Loading loading{.boot = boot_of(file.header, boot, now), .now = now};
   return load_each(file, [&](const SavedObject& each) { return load(each, branches, loading); });
 }
@@ -142,7 +142,7 @@ std::string summary_of_faults(const LoadedState& loaded) {
 }
 
 void report_left_out(const LoadedState& loaded, const std::string& from, std::string_view remark,
-                     DaemonCounters& counters, ErrorLog& errors, Moment now) {
+                     DaemonCounters& counters, ErrorLog& errors, Timestamp now) {
   counters.count("state_left_out", loaded.faults.size(), now);
   errors.report(ErrorLog::kDaemon, "state", from,
                 {ErrorCode::kInvalid, summary_of_faults(loaded).append(remark)}, now);

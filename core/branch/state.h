@@ -42,7 +42,7 @@ Result<SavedState> save_objects(const StateHeader& header,
                                 const StateOutput& output);
 
 // A number that changes with what save_state() would write, see Branch::stamp().
-std::uint64_t state_stamp(std::span<Branch* const> branches, Moment now);
+std::uint64_t state_stamp(std::span<Branch* const> branches, Timestamp now);
 
 struct LoadedState {
   std::size_t objects = 0;
@@ -58,18 +58,18 @@ std::string summary_of_faults(const LoadedState& loaded);
 // Counts what was left out of a state, and enters it in error_log: the log may be out of sight.
 // from: the path or the event. remark: behind the reasons.
 void report_left_out(const LoadedState& loaded, const std::string& from, std::string_view remark,
-                     DaemonCounters& counters, ErrorLog& errors, Moment now);
+                     DaemonCounters& counters, ErrorLog& errors, Timestamp now);
 // "1 object", "2 objects"
 std::string objects_text(const LoadedState& loaded);
 
 // Whether times in the file count from the same moment as ours. The clock of a machine that went
 // back to a snapshot, or of another time namespace, is behind that of its file: no time of it is
 // one of ours, as after a reboot.
-Boot boot_of(const StateHeader& header, const BootId& boot, Moment now);
+Boot boot_of(const StateHeader& header, const BootId& boot, Timestamp now);
 
 // Of a file that read_state() has read. boot: the present one.
-LoadedState load_state(const StateFile& file, std::span<Branch* const> branches,
-                       const BootId& boot, Moment now);
+LoadedState load_state(const StateFile& file, std::span<Branch* const> branches, const BootId& boot,
+                       Timestamp now);
 
 // What takes the state that the server before has left.
 struct HandedTo {

@@ -21,7 +21,7 @@ namespace tallyfs {
 
 struct StateHeader {
   BootId boot{};
-  Moment saved;
+  Timestamp saved;
 };
 
 struct SavedObject {

@@ -59,7 +59,7 @@ Result<std::string> ErrorHistory::render(const CallContext& call, std::size_t by
   return text;
 }
 
-Moment ErrorHistory::last_change(Moment) const {
+Timestamp ErrorHistory::last_change(Timestamp) const {
   const MutexLock lock(mutex_);
   return last_change_;
 }

@@ -26,7 +26,7 @@ struct Refusal {
   Door door = Door::kMount;
   uid_t uid = 0;  // of the writer or sender; of what the daemon reports itself 0
   bool is_warning = false;
-  Moment time;
+  Timestamp time;
   std::string where;       // "statistics/web", "socket pid 17 uid 0"
   std::string reason;
   std::string text;        // the line as it came
@@ -39,7 +39,7 @@ class ErrorHistory final : public File {
   static constexpr std::size_t kKept = 64;
 
   // epoch: of the daemon, as in statistics.json.
-  ErrorHistory(std::string epoch, uid_t owner, Moment now)
+  ErrorHistory(std::string epoch, uid_t owner, Timestamp now)
       : epoch_(std::move(epoch)), owner_(owner), begun_(now), last_change_(now) {}
 
   void add(Refusal refusal) EXCLUDES(mutex_);
@@ -47,7 +47,7 @@ class ErrorHistory final : public File {
   // 400 KiB at most.
   Result<std::string> render(const CallContext& call, std::size_t bytes_max) const override
       EXCLUDES(mutex_);
-  Moment last_change(Moment now) const override EXCLUDES(mutex_);
+  Timestamp last_change(Timestamp now) const override EXCLUDES(mutex_);
 
  private:
   // How many of a uid's entries may make room for others'.
@@ -57,12 +57,12 @@ class ErrorHistory final : public File {
 
   const std::string epoch_;
   const uid_t owner_;
-  const Moment begun_;
+  const Timestamp begun_;
   mutable Mutex mutex_{LockRank::kErrorHistory};
   std::deque<Refusal> entries_ GUARDED_BY(mutex_);  // oldest first
   std::map<uid_t, std::size_t> counts_ GUARDED_BY(mutex_);  // of the entries, by uid
   std::uint64_t added_ GUARDED_BY(mutex_) = 0;
-  Moment last_change_ GUARDED_BY(mutex_);
+  Timestamp last_change_ GUARDED_BY(mutex_);
 };
 
 }  // namespace tallyfs

@@ -18,7 +18,7 @@ constexpr std::size_t kEntryBytesMax = 16 * 1024;
 // Escapes and bounds each text, so that none forges an entry. Quotations in a reason are escaped
 // already.
 Refusal refusal_of(ErrorLog::Author author, std::string_view location, std::string_view text,
-                   const Error& error, Moment now) {
+                   const Error& error, Timestamp now) {
   Refusal made{.door = author.source,
                .uid = author.uid,
                .time = now,
@@ -35,12 +35,12 @@ Refusal refusal_of(ErrorLog::Author author, std::string_view location, std::stri
 }  // namespace
 
 void ErrorLog::report(Author author, std::string_view location, std::string_view text,
-                      const Error& error, Moment now) {
+                      const Error& error, Timestamp now) {
   enter(refusal_of(author, location, text, error, now));
 }
 
 void ErrorLog::warn(Author author, std::string_view location, std::string_view text,
-                    const Error& error, Moment now) {
+                    const Error& error, Timestamp now) {
   Refusal refusal = refusal_of(author, location, text, error, now);
   refusal.is_warning = true;
   enter(std::move(refusal));
@@ -82,7 +82,7 @@ Result<std::string> ErrorLog::render(const CallContext&, std::size_t) const {
   return text;
 }
 
-Moment ErrorLog::last_change(Moment) const {
+Timestamp ErrorLog::last_change(Timestamp) const {
   const MutexLock lock(mutex_);
   return last_change_;
 }
@@ -121,7 +121,7 @@ ErrorLog::Entry ErrorLog::load_entry(ByteReader& in, Boot boot) {
   return entry;
 }
 
-void ErrorLog::load(ByteReader& in, Boot boot, Moment now) {
+void ErrorLog::load(ByteReader& in, Boot boot, Timestamp now) {
   const auto size = in.get<std::uint32_t>();
   if (size > kEntries) return in.fail();
   std::deque<Entry> loaded;

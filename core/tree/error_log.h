@@ -37,21 +37,21 @@ class ErrorLog final : public File {
   static constexpr Author kDaemon{Source::kMount, 0};
 
   // history: also receives each report; it outlives the log; nullptr: none.
-  explicit ErrorLog(Moment now, ErrorHistory* history = nullptr)
+  explicit ErrorLog(Timestamp now, ErrorHistory* history = nullptr)
       : history_(history), last_change_(now) {}
 
   // location: "statistics/web", "socket pid 17 uid 0". text: the line as it came.
   void report(Author author, std::string_view location, std::string_view text, const Error& error,
-              Moment now) EXCLUDES(mutex_);
+              Timestamp now) EXCLUDES(mutex_);
   // Reports a line that was accepted, but perhaps not meant.
   void warn(Author author, std::string_view location, std::string_view text, const Error& error,
-            Moment now) EXCLUDES(mutex_);
+            Timestamp now) EXCLUDES(mutex_);
 
   // Save and load the entries (core/state/FORMAT.md, kind 16). load() inserts its entries before
   // those that exist; entries of another boot have the time 0. load() fails the reader on bytes
   // that save() does not write, and then changes nothing.
   void save(ByteWriter& out) const EXCLUDES(mutex_);
-  void load(ByteReader& in, Boot boot, Moment now) EXCLUDES(mutex_);
+  void load(ByteReader& in, Boot boot, Timestamp now) EXCLUDES(mutex_);
   bool is_empty() const EXCLUDES(mutex_);
   // How often the log has changed.
   std::uint64_t changes() const EXCLUDES(mutex_);
@@ -59,7 +59,7 @@ class ErrorLog final : public File {
   // A few KiB at most, whatever bytes_max says.
   Result<std::string> render(const CallContext& call, std::size_t bytes_max) const override
       EXCLUDES(mutex_);
-  Moment last_change(Moment now) const override EXCLUDES(mutex_);
+  Timestamp last_change(Timestamp now) const override EXCLUDES(mutex_);
   // Any write clears the log, and so does an open with O_TRUNC.
   Result<void> write_line(std::string_view line, const CallContext& call) override EXCLUDES(mutex_);
   Result<void> truncate(const CallContext& call) override EXCLUDES(mutex_);
@@ -79,7 +79,7 @@ class ErrorLog final : public File {
   ErrorHistory* const history_;
   mutable Mutex mutex_{LockRank::kErrorLog};
   std::deque<Entry> entries_ GUARDED_BY(mutex_);  // oldest first
-  Moment last_change_ GUARDED_BY(mutex_);
+  Timestamp last_change_ GUARDED_BY(mutex_);
   std::uint64_t changes_ GUARDED_BY(mutex_) = 0;
 };
 

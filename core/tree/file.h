@@ -44,17 +44,17 @@ class File {
   // nullopt: stat(2) renders the text to learn its length.
   virtual std::optional<std::size_t> last_length() const;
   // A number that changes whenever the text changes; nullopt: there is no such number.
-  virtual std::optional<std::uint64_t> version(Moment now) const;
+  virtual std::optional<std::uint64_t> version(Timestamp now) const;
   // An open for reading of a file whose text a reader consumes: returns the text, which no other
   // reader gets. A failure has changed nothing. The default is nullopt: reading changes nothing.
   virtual std::optional<Result<std::string>> take(const CallContext& call, std::size_t bytes_max);
   // When the text last changed.
-  virtual Moment last_change(Moment now) const = 0;
+  virtual Timestamp last_change(Timestamp now) const = 0;
   // For a file whose state is expensive to read (observed.h). The object lives as long as the file.
   // The default is nullptr.
   virtual const Observed* observed() const;
   // version() and last_change(), by one look if observed() is not nullptr.
-  FileState state(Moment now) const;
+  FileState state(Timestamp now) const;
 
   // Called when the file is opened, before its text is rendered or a line is written: has the
   // file's feeder send what it has not sent yet. Bounded in time. The default does nothing.
@@ -63,12 +63,12 @@ class File {
   // is open, and can refuse a removal. Called after opened(). The object is destroyed when the
   // kernel reports the last close(2), while no lock is held. kStale: the file was removed and
   // cannot be opened. The default is nullptr.
-  virtual Result<std::shared_ptr<const void>> hold(Access access, Moment now) const;
+  virtual Result<std::shared_ptr<const void>> hold(Access access, Timestamp now) const;
   // True if opened() waits for a feeder. The default is false.
   virtual bool waits() const;
   // The change counter for poll(2); each read from the start of such a file renders its text again.
   // nullopt, always for the same file: poll(2) finds the file readable at any time.
-  virtual std::optional<std::uint64_t> news(Moment now) const;
+  virtual std::optional<std::uint64_t> news(Timestamp now) const;
   // The stream of a file that is read like a pipe; it counts no news. It lives as long as the file.
   // The default is nullptr: the file has a text.
   virtual Stream* stream();
@@ -93,13 +93,13 @@ class Directory {
 
   // Called before a name in it is looked up, or it is listed: entries that are made on demand are
   // entered now. The default does nothing.
-  virtual void entered(Moment now);
+  virtual void entered(Timestamp now);
   // mkdir in it. The default refuses (kNotPermitted).
-  virtual Result<void> make_directory(std::string_view name, Moment now);
+  virtual Result<void> make_directory(std::string_view name, Timestamp now);
   // rmdir of a directory in it. The default refuses (kNotPermitted).
-  virtual Result<void> remove_directory(std::string_view name, Moment now);
+  virtual Result<void> remove_directory(std::string_view name, Timestamp now);
   // unlink of a file in it. The default refuses (kNotPermitted).
-  virtual Result<void> remove_file(std::string_view name, Moment now);
+  virtual Result<void> remove_file(std::string_view name, Timestamp now);
   // Takes the place of File::hold() for an open file below it that is not in the tree again yet
   // after a reload. The default is nullptr.
   virtual std::shared_ptr<const void> hold() const;

@@ -17,7 +17,7 @@ namespace tallyfs {
 // The state of a file at one look.
 struct FileState {
   std::optional<std::uint64_t> version;  // see File::version()
-  Moment last_change;
+  Timestamp last_change;
 };
 
 class Observed {
@@ -25,7 +25,7 @@ class Observed {
   virtual ~Observed() = default;
 
   // The file's version() and last_change() by one look.
-  virtual FileState look(Moment now) const = 0;
+  virtual FileState look(Timestamp now) const = 0;
   // render(), called right after version() or look() returned a version. The text is that of the
   // look or a later one.
   virtual Result<std::string> render_seen(const CallContext& call, std::size_t bytes_max) const = 0;

@@ -19,7 +19,7 @@ class Stream {
   // names in the text, until the call is cancelled.
   virtual std::string next(const CallContext& call) = 0;
   // True if there is text to read, for readers that wait with poll(2).
-  virtual bool has_some(Moment now) const = 0;
+  virtual bool has_some(Timestamp now) const = 0;
   // True while no more text can come: a reader that has read something is at the end.
   virtual bool is_over() const = 0;
   // The size of a page, if next() gives one page at a time. A read then gets at most the rest of a

@@ -19,14 +19,14 @@ class TextFile final : public File {
   struct Parts {
     // kNoSpace if it would be longer than bytes_max.
     std::function<Result<std::string>(const CallContext& call, std::size_t bytes_max)> render;
-    std::function<Moment(Moment now)> last_change;
+    std::function<Timestamp(Timestamp now)> last_change;
     // Each of these may be left out; then the file does what a File does by default.
-    std::function<std::optional<std::uint64_t>(Moment now)> version = {};
+    std::function<std::optional<std::uint64_t>(Timestamp now)> version = {};
     std::function<Result<void>(std::string_view line, const CallContext& call)> write_line = {};
     std::function<Result<void>(const CallContext& call)> truncate = {};
-    std::function<Result<std::string>(Moment now, std::size_t bytes_max)> take = {};
+    std::function<Result<std::string>(Timestamp now, std::size_t bytes_max)> take = {};
     std::function<void(const CallContext& call)> opened = {};
-    std::function<Result<std::shared_ptr<const void>>(Access access, Moment now)> hold = {};
+    std::function<Result<std::shared_ptr<const void>>(Access access, Timestamp now)> hold = {};
     bool waits = false;
     WriteUnit write_unit = WriteUnit::kLine;
     std::shared_ptr<Stream> stream = {};  // of this file alone, and so is the marker
@@ -38,17 +38,17 @@ class TextFile final : public File {
   Result<std::string> render(const CallContext& call, std::size_t bytes_max) const override {
     return parts_.render(call, bytes_max);
   }
-  std::optional<std::uint64_t> version(Moment now) const override {
+  std::optional<std::uint64_t> version(Timestamp now) const override {
     return parts_.version ? parts_.version(now) : File::version(now);
   }
   std::optional<Result<std::string>> take(const CallContext& call, std::size_t bytes_max) override {
     return parts_.take ? parts_.take(call.now, bytes_max) : File::take(call, bytes_max);
   }
-  Moment last_change(Moment now) const override { return parts_.last_change(now); }
+  Timestamp last_change(Timestamp now) const override { return parts_.last_change(now); }
   void opened(const CallContext& call) override {
     if (parts_.opened) parts_.opened(call);
   }
-  Result<std::shared_ptr<const void>> hold(Access access, Moment now) const override {
+  Result<std::shared_ptr<const void>> hold(Access access, Timestamp now) const override {
     return parts_.hold ? parts_.hold(access, now) : File::hold(access, now);
   }
   bool waits() const override { return parts_.waits; }

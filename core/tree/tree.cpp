@@ -25,7 +25,7 @@ std::size_t Tree::ByName::operator()(const NameKey& key) const { return hash_val
 std::size_t Tree::ByName::operator()(const Node* node) const { return hash_value(key_of(node)); }
 Tree::NameKey Tree::ByName::key_of(const Node* node) { return {node->parent, node->name}; }
 
-Tree::Tree(Moment now, NodeId first) : first_(first), next_id_(first) {
+Tree::Tree(Timestamp now, NodeId first) : first_(first), next_id_(first) {
   auto root = std::make_unique<Node>(
       Node{.id = kRoot, .parent = kRoot, .audience = {0755}, .last_change = now});
   root->part = std::make_unique<DirectoryPart>(DirectoryPart{std::make_shared<Directory>()});
@@ -45,7 +45,7 @@ Tree::Node* Tree::find_directory(NodeId id) const {
   return node && node->directory() ? node : nullptr;
 }
 
-NodeId Tree::add(NodeId parent, std::unique_ptr<Node> node, Moment now) {
+NodeId Tree::add(NodeId parent, std::unique_ptr<Node> node, Timestamp now) {
   const MutexLock lock(mutex_);
   Node* const above = find_directory(parent);
   if (!above) return 0;
@@ -64,7 +64,7 @@ NodeId Tree::add(NodeId parent, std::unique_ptr<Node> node, Moment now) {
 }
 
 // Gives the node its number. The last change of one that was expected.
-std::optional<Moment> Tree::number(Node& node) {
+std::optional<Timestamp> Tree::number(Node& node) {
   const auto name = expected_names_.find(NameKey{node.parent, node.name});
   const NodeKind kind = node.directory() ? NodeKind::kDirectory : NodeKind::kFile;
   const auto found = name == expected_names_.end() ? expected_.end() : expected_.find(name->second);
@@ -73,28 +73,28 @@ std::optional<Moment> Tree::number(Node& node) {
     return std::nullopt;
   }
   node.id = found->first;
-  const Moment last_change = found->second.last_change;
+  const Timestamp last_change = found->second.last_change;
   expected_names_.erase(name);
   expected_.erase(found);
   return last_change;
 }
 
 NodeId Tree::add_directory(NodeId parent, std::string_view name, std::shared_ptr<Directory> rules,
-                           Moment now, Audience audience) {
+                           Timestamp now, Audience audience) {
   auto node = std::make_unique<Node>(Node{.name = std::string(name), .audience = audience});
   node->part = std::make_unique<DirectoryPart>(DirectoryPart{std::move(rules)});
   return add(parent, std::move(node), now);
 }
 
 NodeId Tree::add_file(NodeId parent, std::string_view name, Audience audience,
-                      std::shared_ptr<File> file, Moment now) {
+                      std::shared_ptr<File> file, Timestamp now) {
   return add(parent,
              std::make_unique<Node>(
                  Node{.name = std::string(name), .audience = audience, .part = std::move(file)}),
              now);
 }
 
-void Tree::remove(std::span<const NodeId> ids, Moment now) {
+void Tree::remove(std::span<const NodeId> ids, Timestamp now) {
   std::vector<std::unique_ptr<Node>> removed;  // dies after the lock: a File may be its last owner
   const MutexLock lock(mutex_);
   std::vector<Node*> gone;
@@ -112,7 +112,7 @@ void Tree::remove(std::span<const NodeId> ids, Moment now) {
   for (Node* const node : gone) take_out(*node, removed);
 }
 
-void Tree::remove_children(Node& above, std::span<Node* const> gone, Moment now) {
+void Tree::remove_children(Node& above, std::span<Node* const> gone, Timestamp now) {
   auto& siblings = above.directory()->children;
   std::vector<std::vector<Node*>::iterator> places;
   for (Node* const node : gone) {

@@ -43,7 +43,7 @@ struct NodeInfo {
   NodeKind kind = NodeKind::kFile;
   Audience audience;               // as it was added
   std::size_t subdirectories = 0;  // of a directory
-  Moment last_change;              // of a directory: when an entry came or went
+  Timestamp last_change;           // of a directory: when an entry came or went
 };
 
 struct NodeEntry {
@@ -70,7 +70,7 @@ class Tree {
   static constexpr NodeId kFirst = 16;
 
   // first: the number of the first node but the root, kFirst at least.
-  explicit Tree(Moment now, NodeId first = kFirst);
+  explicit Tree(Timestamp now, NodeId first = kFirst);
   ~Tree();
 
   // Adds a node below a directory and returns its id; 0 if the parent is gone or is a file. The
@@ -78,14 +78,14 @@ class Tree {
   // what may be made and removed in the directory. Requests that use the rules or the file keep
   // them alive when the node is removed.
   NodeId add_directory(NodeId parent, std::string_view name, std::shared_ptr<Directory> rules,
-                       Moment now, Audience audience = {0755}) EXCLUDES(mutex_);
+                       Timestamp now, Audience audience = {0755}) EXCLUDES(mutex_);
   NodeId add_file(NodeId parent, std::string_view name, Audience audience,
-                  std::shared_ptr<File> file, Moment now) EXCLUDES(mutex_);
+                  std::shared_ptr<File> file, Timestamp now) EXCLUDES(mutex_);
   // Removes a node, but not the root, and all below it. Nothing happens if it is gone already.
-  void remove(NodeId id, Moment now) EXCLUDES(mutex_) { remove({&id, 1}, now); }
+  void remove(NodeId id, Timestamp now) EXCLUDES(mutex_) { remove({&id, 1}, now); }
   // Removes several nodes, none of them below another. Goes through each directory once, so that a
   // hundred thousand of its entries need as long as a few.
-  void remove(std::span<const NodeId> ids, Moment now) EXCLUDES(mutex_);
+  void remove(std::span<const NodeId> ids, Timestamp now) EXCLUDES(mutex_);
 
   // kNotFound: there is no such name. kStale: the directory was removed, or is a file.
   Result<NodeInfo> lookup(NodeId directory, std::string_view name) const EXCLUDES(mutex_);
@@ -125,7 +125,7 @@ class Tree {
   // The directories, by number, of which saved entries have not been added.
   std::vector<NodeId> incomplete() const EXCLUDES(mutex_);
   // Saved nodes that have not been added are removed ones from now on.
-  void end_expecting(Moment now) EXCLUDES(mutex_);
+  void end_expecting(Timestamp now) EXCLUDES(mutex_);
   // The number of the first node but the root. Lower ones are of servers that died.
   NodeId first() const EXCLUDES(mutex_);
 
@@ -144,18 +144,18 @@ class Tree {
   struct Expected {
     Removed path;
     NodeKind kind = NodeKind::kFile;
-    Moment last_change;
+    Timestamp last_change;
   };
   struct Saved;
 
   Node* find(NodeId id) const REQUIRES(mutex_);
   Node* find_directory(NodeId id) const REQUIRES(mutex_);
   std::string path_locked(NodeId id) const REQUIRES(mutex_);
-  NodeId add(NodeId parent, std::unique_ptr<Node> node, Moment now) EXCLUDES(mutex_);
-  void remove_children(Node& above, std::span<Node* const> gone, Moment now) REQUIRES(mutex_);
+  NodeId add(NodeId parent, std::unique_ptr<Node> node, Timestamp now) EXCLUDES(mutex_);
+  void remove_children(Node& above, std::span<Node* const> gone, Timestamp now) REQUIRES(mutex_);
   void take_out(Node& node, std::vector<std::unique_ptr<Node>>& removed) REQUIRES(mutex_);
   void remember(NodeId id, Removed removed) REQUIRES(mutex_);
-  std::optional<Moment> number(Node& node) REQUIRES(mutex_);
+  std::optional<Timestamp> number(Node& node) REQUIRES(mutex_);
   const Removed* path_without_node(NodeId id) const REQUIRES(mutex_);
   static void put(ByteWriter& out, NodeId id, const Removed& path);
   static void put(ByteWriter& out, NodeId id, const Expected& node);

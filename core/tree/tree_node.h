@@ -25,7 +25,7 @@ struct Tree::Node {
   NodeId parent = 0;
   std::string name;
   Audience audience;
-  Moment last_change;
+  Timestamp last_change;
   std::variant<std::unique_ptr<DirectoryPart>, FilePart> part;  // on the heap: most are files
 
   DirectoryPart* directory() {

@@ -2,7 +2,7 @@
 #include <set>
 #include <utility>
 
-#include "core/base/moment_bytes.h"
+#include "core/base/timestamp_bytes.h"
 #include "core/tree/tree.h"
 #include "core/tree/tree_node.h"
 
@@ -23,7 +23,7 @@ bool is_entry_name(std::string_view name) {
 struct Tree::Saved {
   NodeId first = 0;
   NodeId next = 0;
-  Moment root_change;
+  Timestamp root_change;
   std::map<NodeId, Expected> nodes;
   std::vector<std::pair<NodeId, Removed>> removed;
 
@@ -31,7 +31,7 @@ struct Tree::Saved {
     ByteReader in(bytes);
     first = in.get<std::uint64_t>();
     next = in.get<std::uint64_t>();
-    root_change = get_moment(in);
+    root_change = get_timestamp(in);
     if (first < kFirst || next < first || next > kNumbersEnd) in.fail();
     get_nodes(in);
     get_removed(in);
@@ -56,7 +56,7 @@ struct Tree::Saved {
     for (auto left = in.get<std::uint32_t>(); left != 0 && in.ok(); --left) {
       auto [id, path] = get_path(in);
       const NodeKind kind = in.get_flag() ? NodeKind::kDirectory : NodeKind::kFile;
-      const Moment last_change = get_moment(in);
+      const Timestamp last_change = get_timestamp(in);
       const auto [node, is_new] = nodes.emplace(id, Expected{std::move(path), kind, last_change});
       if (!is_new || !paths.emplace(node->second.path.parent, node->second.path.name).second) {
         in.fail();
@@ -83,14 +83,14 @@ void Tree::put(ByteWriter& out, NodeId id, const Removed& path) {
 void Tree::put(ByteWriter& out, NodeId id, const Expected& node) {
   put(out, id, node.path);
   out.put(static_cast<std::uint8_t>(node.kind == NodeKind::kDirectory));
-  put_moment(out, node.last_change);
+  put_timestamp(out, node.last_change);
 }
 
 void Tree::save(ByteWriter& out) const {
   const MutexLock lock(mutex_);
   out.put(std::uint64_t{first_});
   out.put(std::uint64_t{next_id_});
-  put_moment(out, find(kRoot)->last_change);
+  put_timestamp(out, find(kRoot)->last_change);
   std::map<NodeId, Expected> all = expected_;
   for (const auto& [id, node] : nodes_) {
     if (id == kRoot) continue;
@@ -126,7 +126,7 @@ std::vector<NodeId> Tree::incomplete() const {
   return {directories.begin(), directories.end()};
 }
 
-void Tree::end_expecting(Moment now) {
+void Tree::end_expecting(Timestamp now) {
   const MutexLock lock(mutex_);
   expected_names_.clear();
   for (auto& [id, node] : std::exchange(expected_, {})) {

@@ -95,7 +95,7 @@ struct StoredPast {
   Past past{};
 };
 
-Result<void> take_moment(StoredPast& made, past::MomentSource& source, const std::string& name) {
+Result<void> take_timestamp(StoredPast& made, past::MomentSource& source, const std::string& name) {
   auto newest = source.newest(name);
   if (!newest) return newest.error();
   if (!newest.value()) return {};
@@ -177,7 +177,7 @@ Result<std::vector<PastReading>> pasts_of_store(const std::string& store,
   std::vector<StoredPast> pasts(statistics.size());
   for (auto next = past::MomentSource::Next::kMoment; next != past::MomentSource::Next::kEnd;) {
     for (std::size_t i = 0; i < statistics.size(); ++i) {
-      auto done = take_moment(pasts[i], *source.value(), statistics[i]);
+      auto done = take_timestamp(pasts[i], *source.value(), statistics[i]);
       if (!done) return done.error();
     }
     const auto found = source.value()->next(source.value()->period());

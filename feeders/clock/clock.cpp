@@ -143,7 +143,7 @@ void after_fork_in_child() NO_THREAD_SAFETY_ANALYSIS {
 
 // ---- conversions
 
-Timestamp from(const fast_timestamp& stamp) { return {stamp.cycles, stamp.epoch}; }
+CycleTimestamp from(const fast_timestamp& stamp) { return {stamp.cycles, stamp.epoch}; }
 
 int error_of(CycleClock::TimeError why) {
   switch (why) {
@@ -190,7 +190,7 @@ int set_cyc2ns_scale(unsigned long cpu_mhz) {
 }
 
 void store_fast_timestamp(fast_timestamp_t* stamp) {
-  Timestamp now;
+  CycleTimestamp now;
   g_clock.store(now);
   *stamp = {now.cycles, now.epoch};
 }

@@ -46,7 +46,7 @@ std::uint64_t CycleClock::read_ordered() const {
 
 std::uint64_t CycleClock::cycles_otherwise() { return mode() == Mode::kOff ? 0 : read_ordered(); }
 
-void CycleClock::store_otherwise(Timestamp& stamp) {
+void CycleClock::store_otherwise(CycleTimestamp& stamp) {
   stamp = {};
   if (mode() == Mode::kOff) return;
   stamp.epoch = epoch_.load(std::memory_order_acquire);
@@ -331,7 +331,7 @@ void CycleClock::set_spacing(std::int64_t ns) {
 
 // ---- times of day
 
-CycleClock::Answer CycleClock::time_of(const Timestamp& stamp) {
+CycleClock::Answer CycleClock::time_of(const CycleTimestamp& stamp) {
   if (stamp.epoch == 0 || mode() == Mode::kOff) return {};
   const Owned lock(lock_);
   // A stamp that was stored since the last anchor needs an anchor after it. Also, there may have
@@ -342,7 +342,7 @@ CycleClock::Answer CycleClock::time_of(const Timestamp& stamp) {
   return look_up(stamp);
 }
 
-CycleClock::Answer CycleClock::look_up(const Timestamp& stamp) const {
+CycleClock::Answer CycleClock::look_up(const CycleTimestamp& stamp) const {
   const std::uint64_t epoch = epoch_.load(std::memory_order_relaxed);
   if (stamp.epoch > epoch) return {};
   if (stamp.epoch != epoch) return {.why = TimeError::kOtherEpoch};
@@ -354,7 +354,7 @@ CycleClock::Answer CycleClock::look_up(const Timestamp& stamp) const {
 }
 
 CycleClock::Status CycleClock::status() {
-  Timestamp now;
+  CycleTimestamp now;
   store(now);
   const Answer answer = time_of(now);
   const Owned lock(lock_);

@@ -28,7 +28,7 @@
 namespace tallyfs {
 
 // An instant as store() leaves it. Epoch 0: none.
-struct Timestamp {
+struct CycleTimestamp {
   std::uint64_t cycles = 0;
   std::uint64_t epoch = 0;
 };
@@ -58,7 +58,7 @@ class CycleClock {
     }
     return now_ns_otherwise();
   }
-  void store(Timestamp& stamp) {
+  void store(CycleTimestamp& stamp) {
     // Before the cycles: if another epoch begins in between, the stamp is stale instead of wrong.
     stamp.epoch = epoch_.load(std::memory_order_acquire);
     if (mode_.load(std::memory_order_relaxed) == Mode::kCounter) [[likely]] {
@@ -82,7 +82,7 @@ class CycleClock {
     std::optional<TimeOfDay> time;
     TimeError why = TimeError::kEmpty;
   };
-  Answer time_of(const Timestamp& stamp) EXCLUDES(lock_);
+  Answer time_of(const CycleTimestamp& stamp) EXCLUDES(lock_);
 
   void upkeep(Wall::Cause cause) EXCLUDES(lock_);
   void set_spacing(std::int64_t ns) EXCLUDES(lock_);
@@ -131,7 +131,7 @@ class CycleClock {
   }
   [[gnu::cold]] std::uint64_t cycles_otherwise();
   [[gnu::noinline]] std::uint64_t now_ns_otherwise();
-  [[gnu::cold]] void store_otherwise(Timestamp& stamp);
+  [[gnu::cold]] void store_otherwise(CycleTimestamp& stamp);
   std::uint64_t read(const Driver& driver) const;
   std::uint64_t read_ordered() const;
   Mode begin() EXCLUDES(lock_);
@@ -151,7 +151,7 @@ class CycleClock {
   void note(Anchor anchor) REQUIRES(lock_);
   Line line_from(const Anchor& anchor) const REQUIRES(lock_);
   bool line_is_over() const REQUIRES(lock_);
-  Answer look_up(const Timestamp& stamp) const REQUIRES(lock_);
+  Answer look_up(const CycleTimestamp& stamp) const REQUIRES(lock_);
 
   const Reference& reference_;
   const Driver* (*const choose_)();

@@ -17,7 +17,7 @@ inline std::chrono::nanoseconds monotonic_now() {
 
 class ProgramClock final : public Clock {
  public:
-  Moment now() const override {
+  Timestamp now() const override {
     return {.monotonic = monotonic_now(), .realtime = SystemClock::realtime()};
   }
   std::chrono::nanoseconds cpu_time() const override { return SystemClock().cpu_time(); }

@@ -96,7 +96,7 @@ bool AnswerChannels::take(const Origin& from, Fd attached) {
   if (its && !is_of_one_socket(its->first, key) && !is_left(its->second)) return false;
   const bool is_counted = there != by_key_.end() || (its && its->second.uid == from.uid);
   if (!is_counted && !has_room(from.uid)) return false;
-  if (made.unseen && there != by_key_.end() && !go_on(there->second, made)) return false;
+  if (made.unseen && there != by_key_.end() && !resume(there->second, made)) return false;
   if (its) made.process = its->second.process;
   if (made.process == 0) made.process = draw_number();
   made.id = id_of(made.process);
@@ -179,7 +179,7 @@ pid_t AnswerChannels::draw_number() {
 }
 
 // Another process may have the same address, in another network namespace.
-bool AnswerChannels::go_on(Entry& before, Entry& made) {
+bool AnswerChannels::resume(Entry& before, Entry& made) {
   Unseen& known = *before.unseen;
   if (known.is_pidfd && known.identity != made.unseen->identity) {
     return is_readable(known.end.get());

@@ -142,7 +142,7 @@ class AnswerChannels {
   void enter(const std::string& key, Entry made) REQUIRES(mutex_);
   void leave(const std::string& key) REQUIRES(mutex_);
   // The process goes on with another channel. False: it is another process.
-  bool go_on(Entry& before, Entry& made) REQUIRES(mutex_);
+  bool resume(Entry& before, Entry& made) REQUIRES(mutex_);
   // Notices its end. False: the kernel has no memory for that.
   bool watch(const Entry& entry) const;
   void unwatch(const Entry& entry) const;

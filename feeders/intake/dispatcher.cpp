@@ -84,18 +84,18 @@ std::uint64_t Dispatcher::draw_epoch() {
   return epoch;
 }
 
-Dispatcher::Dispatcher(int fd, const Ports& ports)
-    : statistics_(ports.statistics),
-      errors_(ports.errors),
-      clock_(ports.clock),
-      switches_(ports.switches),
-      shapes_(ports.shapes),
-      lanes_(ports.lanes),
-      channels_(ports.channels),
-      epoch_(ports.epoch),
-      responses_({.fd = fd, .channels = channels_, .sock_diag = ports.sock_diag},
+Dispatcher::Dispatcher(int fd, const Dependencies& dependencies)
+    : statistics_(dependencies.statistics),
+      errors_(dependencies.errors),
+      clock_(dependencies.clock),
+      switches_(dependencies.switches),
+      shapes_(dependencies.shapes),
+      lanes_(dependencies.lanes),
+      channels_(dependencies.channels),
+      epoch_(dependencies.epoch),
+      responses_({.fd = fd, .channels = channels_, .sock_diag = dependencies.sock_diag},
                  statistics_.owner(), clock_, epoch_) {
-  find_branches(ports.branches);
+  find_branches(dependencies.branches);
 }
 
 void Dispatcher::find_branches(std::span<Branch* const> branches) {
@@ -118,7 +118,7 @@ void Dispatcher::find_branches(std::span<Branch* const> branches) {
   }
 }
 
-void Dispatcher::begin(const Datagram& datagram, Moment now, Piece piece, Commands commands,
+void Dispatcher::begin(const Datagram& datagram, Timestamp now, Piece piece, Commands commands,
                        const LineProgress& progress) {
   origin_ = &datagram.origin;
   commands_ = commands;
@@ -154,7 +154,7 @@ void Dispatcher::begin(const Datagram& datagram, Moment now, Piece piece, Comman
   messages_ = opened.value();
 }
 
-bool Dispatcher::go_on(const Until& until) {
+bool Dispatcher::resume(const Until& until) {
   until_ = &until;
   const bool is_done = messages_ ? take_binary(until) : take_text(until);
   write_changes();
@@ -363,7 +363,7 @@ void Dispatcher::write_changes() {
   if (!statistics_.has_changes()) [[likely]]
     return;
   costs_.begin();
-  const Moment begun = clock_.now();
+  const Timestamp begun = clock_.now();
   const bool is_charged = statistics_.write_changes(begun);
   const auto took = clock_.now().monotonic - begun.monotonic;
   are_writes_long_ = took >= kLongWrite;
@@ -421,7 +421,7 @@ void Dispatcher::count(const statistics::Taken& taken) {
   }
 }
 
-void Dispatcher::publish_counts(Moment now) {
+void Dispatcher::publish_counts(Timestamp now) {
   const Responses::Counts responses = responses_.take_counts();
   counts_.add("answers_dropped", responses.dropped);
   counts_.add("answers_over_share", responses.over_share);

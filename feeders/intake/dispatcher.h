@@ -56,7 +56,7 @@ class Dispatcher {
   // Where everything goes. All outlive the dispatcher; the list itself is read at once.
   // Two branches that handle the same alternative of Line or Message are a broken invariant, which
   // aborts.
-  struct Ports {
+  struct Dependencies {
     statistics::StatisticsBranch& statistics;  // also one of the branches
     std::span<Branch* const> branches;
     ErrorLog& errors;
@@ -70,7 +70,7 @@ class Dispatcher {
   };
 
   // fd: where responses are sent from.
-  Dispatcher(int fd, const Ports& ports);
+  Dispatcher(int fd, const Dependencies& dependencies);
 
   // Begins with a datagram that arrived at `now`; it must stay where it is until it is done, or put
   // off. A rest is what put_off() returned, whose first line had come so far.
@@ -78,27 +78,27 @@ class Dispatcher {
   // kRefused: its commands that are metered (Branch::Handled) are refused, since the sender's fill
   // the bytes that may be put off.
   enum class Commands { kCarriedOut, kRefused };
-  void begin(const Datagram& datagram, Moment now, Piece piece = Piece::kWhole,
+  void begin(const Datagram& datagram, Timestamp now, Piece piece = Piece::kWhole,
              Commands commands = Commands::kCarriedOut, const LineProgress& progress = {});
-  // How long go_on() works: until then, or until the turn is wanted, which is looked at as often.
+  // How long resume() works: until then, or until the turn is wanted, which is looked at as often.
   struct Until {
     std::chrono::nanoseconds deadline;
     const std::atomic<int>* wanted = nullptr;
   };
   // Works on it, line by line or message by message. False if that came first: then it is to be
   // called again. Does at least one line or message.
-  bool go_on(const Until& until);
+  bool resume(const Until& until);
   bool is_past(const Until& until) const {
     if (until.wanted && until.wanted->load(std::memory_order_relaxed) != 0) return true;
     return clock_.now().monotonic >= until.deadline;
   }
-  // Between begin() and the go_on() that returned true.
+  // Between begin() and the resume() that returned true.
   bool is_busy() const { return origin_ != nullptr; }
   // Returns the unprocessed rest of the current datagram, and ends it. Requires is_busy().
   std::vector<char> put_off();
   // Returns the progress of the first line that put_off() has left.
   const LineProgress& progress() const { return call_.progress; }
-  // Returns the cost of the commands that go_on() has carried out on this thread since the last
+  // Returns the cost of the commands that resume() has carried out on this thread since the last
   // call.
   std::chrono::nanoseconds take_costs() { return costs_.take(); }
   // Whether the datagram that was last at hand has events of the kernel.
@@ -106,7 +106,7 @@ class Dispatcher {
   void count_put_off() { counts_.add("put_off"); }
   // A datagram that was put off, or for which there was no room, is dropped unread.
   void count_put_off_dropped(Piece piece);
-  void report_put_off_dropped(const Origin& sender, Moment now);
+  void report_put_off_dropped(const Origin& sender, Timestamp now);
 
   // Interfaces in which a counter reached its end since the last call, for the log.
   bool has_saturated() const { return !saturated_.empty(); }
@@ -136,7 +136,7 @@ class Dispatcher {
   // A lane whose bell was heard, and that was cut, is to be continued.
   void note_rings_cut() { has_rung_ = has_rung_ || lanes_->has_rung(); }
   // Enters what was counted since the last time into the daemon's own numbers.
-  void publish_counts(Moment now);
+  void publish_counts(Timestamp now);
 
   std::uint64_t epoch() const { return epoch_; }
 
@@ -202,7 +202,7 @@ class Dispatcher {
   void note_rings_taken(const LaneRings::Done& done, std::chrono::nanoseconds begun);
   // Any line but a DescriptorLine.
   Result<Done> execute(const wire::Line& line, std::string_view text, Call::Response response);
-  void publish_channels(Moment now);
+  void publish_channels(Timestamp now);
   Result<Done> add_one(const wire::SampleLine& sample, std::string_view text);
   Result<Done> hand_to(const Route& route, const wire::Line& line);
   Result<Done> hand_to_branch(const wire::Message& message);
@@ -233,7 +233,7 @@ class Dispatcher {
   std::array<Route, std::variant_size_v<wire::Line>> lines_;
   std::array<Route, std::variant_size_v<wire::Message>> messages_to_;
   const std::uint64_t epoch_;
-  // For commands, which go_on() bounds.
+  // For commands, which resume() bounds.
   const Until* until_ = nullptr;
   const IsLate is_late_ = [this] { return is_past(*until_); };
   Responses responses_;

@@ -109,7 +109,7 @@ void Dispatcher::take_binding(const wire::Binding& binding) {
           bound ? Result<Done>(Done{}) : Result<Done>(bound.error()));
 }
 
-void Dispatcher::publish_channels(Moment now) {
+void Dispatcher::publish_channels(Timestamp now) {
   const std::size_t count = channels_->count();
   if (count == std::exchange(channels_shown_, count)) return;
   statistics_.counters().record("channels", static_cast<std::int64_t>(count), 1, now);

@@ -50,7 +50,7 @@ void Dispatcher::count_put_off_dropped(Piece piece) {
   counts_.add("rejects");
 }
 
-void Dispatcher::report_put_off_dropped(const Origin& sender, Moment now) {
+void Dispatcher::report_put_off_dropped(const Origin& sender, Timestamp now) {
   errors_.report({ErrorLog::Source::kSocket, sender.uid},
                  "socket uid " + std::to_string(sender.uid), kWholeDatagram,
                  {ErrorCode::kNoSpace,

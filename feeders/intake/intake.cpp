@@ -16,24 +16,25 @@ constexpr std::size_t kDatagramWeight = 64;
 
 std::size_t weight_of(const Datagram& datagram) { return datagram.bytes.size() + kDatagramWeight; }
 
-Dispatcher::Ports with_channels(Dispatcher::Ports ports, const AnswerChannels& channels) {
-  ports.channels = &channels;
-  return ports;
+Dispatcher::Dependencies with_channels(Dispatcher::Dependencies dependencies,
+                                       const AnswerChannels& channels) {
+  dependencies.channels = &channels;
+  return dependencies;
 }
 
 }  // namespace
 
-Intake::Intake(EventLoop& loop, FeedSocket& socket, const Dispatcher::Ports& ports)
+Intake::Intake(EventLoop& loop, FeedSocket& socket, const Dispatcher::Dependencies& dependencies)
     : loop_(loop),
       queue_length_(socket.queue_length()),
-      statistics_(ports.statistics),
-      clock_(ports.clock),
-      lanes_(ports.lanes),
+      statistics_(dependencies.statistics),
+      clock_(dependencies.clock),
+      lanes_(dependencies.lanes),
       readable_(loop.context()),
       ring_timer_(loop.context()),
-      channels_(loop, ports.statistics.owner()),
-      queue_(socket.fd(), ports.statistics.owner(), queue_length_, &channels_),
-      dispatcher_(socket.fd(), with_channels(ports, channels_)),
+      channels_(loop, dependencies.statistics.owner()),
+      queue_(socket.fd(), dependencies.statistics.owner(), queue_length_, &channels_),
+      dispatcher_(socket.fd(), with_channels(dependencies, channels_)),
       backlog_(queue_, accounts_) {
   accept_descriptors(socket.fd());
   readable_.assign(boost::asio::local::datagram_protocol(), socket.fd());
@@ -54,20 +55,20 @@ void Intake::start() {
     dispatcher_.publish_counts(clock_.now());
   }
   if (!has_deferred) return wait();
-  loop_.post([this] { go_on(); });
+  loop_.post([this] { resume(); });
 }
 
 void Intake::wait() {
   readable_.async_wait(boost::asio::socket_base::wait_read,
                        [this](const boost::system::error_code& error) {
-                         if (error != boost::asio::error::operation_aborted) go_on();
+                         if (error != boost::asio::error::operation_aborted) resume();
                        });
 }
 
-void Intake::go_on() {
+void Intake::resume() {
   // The rest of a batch makes no socket readable.
   if (take_turn() == Progress::kCut) {
-    loop_.post([this] { go_on(); });
+    loop_.post([this] { resume(); });
   } else {
     wait();
   }
@@ -147,11 +148,11 @@ Intake::Received Intake::receive() {
   return {.datagrams = dropped + batch_.size(), .may_be_more = batch_.size() == at_most};
 }
 
-Moment Intake::settle(Subject subject, const std::function<void()>& before_waiting) {
+Timestamp Intake::drain_feeders(Subject subject, const std::function<void()>& before_waiting) {
   const bool needs_rings_alone = queue_.holds_any() && needs_no_drain(clock_.now());
   if (needs_rings_alone && !(lanes_ && lanes_->has_rings())) return clock_.now();
   const auto what = needs_rings_alone ? ReaderWaitsFor::kRings : ReaderWaitsFor::kAll;
-  std::optional<Moment> done;
+  std::optional<Timestamp> done;
   (needs_rings_alone ? ring_drains_ : drains_)
       .wait_for(
           subject,
@@ -160,7 +161,7 @@ Moment Intake::settle(Subject subject, const std::function<void()>& before_waiti
   return done ? *done : clock_.now();
 }
 
-bool Intake::needs_no_drain(Moment now) {
+bool Intake::needs_no_drain(Timestamp now) {
   using Waiting = SocketQueue::Waiting;
   const auto left = budgets_.held_senders.left(now.monotonic);
   if (left - Budgets::kMoveReserve >= Budgets::kLeast) return false;
@@ -173,8 +174,8 @@ bool Intake::needs_no_drain(Moment now) {
 
 // The loop continues soon with a cut drain, and with rings whose bell was heard: it does not ring
 // again.
-Moment Intake::drain_as_reader(ReaderWaitsFor what, const InterfaceFilter& of,
-                               const std::function<void()>& before_waiting) {
+Timestamp Intake::drain_as_reader(ReaderWaitsFor what, const InterfaceFilter& of,
+                                  const std::function<void()>& before_waiting) {
   bool told = !before_waiting;
   const std::function<void()> tell = [&] {
     if (!std::exchange(told, true)) before_waiting();
@@ -183,7 +184,7 @@ Moment Intake::drain_as_reader(ReaderWaitsFor what, const InterfaceFilter& of,
   readers_waiting_.fetch_add(1);
   auto progress = Progress::kDone;
   bool has_saturated = false, has_rung = false;
-  Moment done;
+  Timestamp done;
   {
     const MutexLock lock(turn_);
     note_served();
@@ -279,10 +280,10 @@ void Intake::spend_on_held(std::chrono::nanoseconds begun) {
 
 Intake::Progress Intake::finish_batch(const Until& until) {
   if (batch_.empty()) return Progress::kDone;
-  const Moment begun = clock_.now();
+  const Timestamp begun = clock_.now();
   Weights weights;
   while (!batch_.empty() && take_next(begun, until, weights)) batch_ = batch_.subspan(1);
-  const Moment done = clock_.now();
+  const Timestamp done = clock_.now();
   const auto received = std::exchange(receiving_, std::chrono::nanoseconds(0));
   charge(weights, done.monotonic - (received.count() != 0 ? received : begun.monotonic),
          done.monotonic);
@@ -294,7 +295,7 @@ Intake::Progress Intake::finish_batch(const Until& until) {
   return Progress::kDone;
 }
 
-bool Intake::take_next(Moment now, const Until& until, Weights& weights) {
+bool Intake::take_next(Timestamp now, const Until& until, Weights& weights) {
   const Datagram& datagram = batch_.front();
   const Origin& sender = datagram.origin;
   const bool is_held = holds(sender, now.monotonic);
@@ -306,7 +307,7 @@ bool Intake::take_next(Moment now, const Until& until, Weights& weights) {
     }
     dispatcher_.begin(datagram, now);
   }
-  const bool done = dispatcher_.go_on(until);
+  const bool done = dispatcher_.resume(until);
   charge_commands(sender);
   // For events of the kernel, readers have a deadline of their own.
   const bool is_free = dispatcher_.is_of_kernel() && !queue_.key_of(sender).is_uid();
@@ -327,7 +328,7 @@ void Intake::keep_rest(const Datagram& datagram) {
   backlog_.put_rest(datagram, std::move(rest), dispatcher_.progress());
 }
 
-bool Intake::put_off(const Datagram& datagram, Moment now, const Until& until) {
+bool Intake::put_off(const Datagram& datagram, Timestamp now, const Until& until) {
   const Origin& sender = datagram.origin;
   const std::size_t bytes = datagram.bytes.size();
   while (!backlog_.has_room(sender, bytes)) {
@@ -360,7 +361,7 @@ std::size_t Intake::drop_queued() {
 
 // The commands of a sender that is held for its commands are refused, for which there is no time;
 // but for one that has changed something in a step before.
-bool Intake::make_room(const Backlog::Deferred& deferred, Moment now, const Until& until) {
+bool Intake::make_room(const Backlog::Deferred& deferred, Timestamp now, const Until& until) {
   const Origin& sender = deferred.datagram.origin;
   const auto begun = clock_.now().monotonic;
   const bool is_trusted = !queue_.key_of(sender).is_uid();
@@ -390,12 +391,12 @@ void Intake::note_put_off() {
 }
 
 bool Intake::process_deferred(const Backlog::Deferred& deferred, Dispatcher::Commands commands,
-                              Moment now, const Until& until) {
+                              Timestamp now, const Until& until) {
   const Origin& sender = deferred.datagram.origin;
   const auto begun = clock_.now().monotonic;
   dispatcher_.begin(deferred.datagram, now, deferred.is_rest ? Piece::kRest : Piece::kWhole,
                     commands, deferred.progress);
-  const bool done = dispatcher_.go_on(until);
+  const bool done = dispatcher_.resume(until);
   if (!done) keep_rest(deferred.datagram);
   charge_commands(sender);
   const auto ended = clock_.now().monotonic;
@@ -429,7 +430,7 @@ void Intake::charge(const Weights& weights, std::chrono::nanoseconds spent,
 Intake::Progress Intake::catch_up(const Until& until) {
   if (backlog_.empty()) return Progress::kDone;
   if (dispatcher_.is_busy()) return Progress::kCut;
-  const Moment begun = clock_.now();
+  const Timestamp begun = clock_.now();
   while (process_deferred(backlog_.take(), Dispatcher::Commands::kCarriedOut, begun, until)) {
     if (backlog_.empty() || dispatcher_.is_past(until)) break;
   }
@@ -451,7 +452,7 @@ void Intake::log_saturated(std::vector<std::string> names) {
 }
 
 // Once a second at most, as above; `put_off_dropped` counts all.
-Intake::Dropped Intake::take_dropped(Moment now) {
+Intake::Dropped Intake::take_dropped(Timestamp now) {
   const bool is_soon = dropped_logged_.count() != 0 && now.monotonic - dropped_logged_ < kLogPause;
   if (dropped_.datagrams == 0 || is_soon) return {};
   dropped_logged_ = now.monotonic;

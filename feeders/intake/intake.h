@@ -1,9 +1,10 @@
 // The daemon's side of the socket. One thread waits for datagrams (Asio) and takes them in turns
-// of bounded time; a reader that wants everything sent so far (settle()) takes a turn itself, at
-// once if it is free, else as the next. So a flood cannot keep readers out, and without a flood no
-// second thread has to be woken. Work that does not fit into a turn is left for the next, in its
-// order. Datagrams of senders beyond their share are put off (backlog.h), and taken in their order
-// later; those of others may overtake them. While there are no others, they are taken as they come.
+// of bounded time; a reader that wants everything sent so far (drain_feeders()) takes a turn
+// itself, at once if it is free, else as the next. So a flood cannot keep readers out, and without
+// a flood no second thread has to be woken. Work that does not fit into a turn is left for the
+// next, in its order. Datagrams of senders beyond their share are put off (backlog.h), and taken in
+// their order later; those of others may overtake them. While there are no others, they are taken
+// as they come.
 //
 // Readers that come while one drains share the next drain (fair_share/coalesced_flush.h). A reader
 // waits for all that senders within their share have sent, and for others within a budget that all
@@ -15,8 +16,8 @@
 // each drain, when a feeder says so (of its rings), and by a timer while there are any. The time is
 // charged to their feeders like that of datagrams; fair_share/ring_schedule.h has their order.
 //
-// settle() may be called from any thread; everything else belongs to the thread that runs the
-// EventLoop. What a turn touches is guarded by turn_.
+// drain_feeders() may be called from any thread; everything else belongs to the thread that runs
+// the EventLoop. What a turn touches is guarded by turn_.
 #pragma once
 
 #include <atomic>
@@ -75,8 +76,8 @@ class Intake final : public Barrier, public HandedPart {
   // So many are received at a time while something is put off.
   static constexpr std::size_t kSmallBatch = 8;
 
-  // All outlive the intake, the list of branches aside. ports.channels is the intake's own.
-  Intake(EventLoop& loop, FeedSocket& socket, const Dispatcher::Ports& ports);
+  // All outlive the intake, the list of branches aside. dependencies.channels is the intake's own.
+  Intake(EventLoop& loop, FeedSocket& socket, const Dispatcher::Dependencies& dependencies);
   ~Intake() override;
 
   // Called before start(): `work` is called, as a rule with the turn, when something was taken in.
@@ -121,12 +122,12 @@ class Intake final : public Barrier, public HandedPart {
   enum class Ended { kTaken, kCut, kLater };
   Ended take_lanes_of(pid_t process) EXCLUDES(turn_);
   // Takes what else goes with it: take() works for a turn, and is false if it was cut.
-  using TakeEnd = std::function<bool(Moment now, const IsLate& is_late)>;
+  using TakeEnd = std::function<bool(Timestamp now, const IsLate& is_late)>;
   Ended take_end_of(const Sender& process, const TakeEnd& take) EXCLUDES(turn_);
 
-  using Barrier::settle;
+  using Barrier::drain_feeders;
   // Rings are read of feeders that have bound a statistic of the subject.
-  Moment settle(Subject subject, const std::function<void()>& before_waiting) override
+  Timestamp drain_feeders(Subject subject, const std::function<void()>& before_waiting) override
       EXCLUDES(turn_);
 
  private:
@@ -148,7 +149,7 @@ class Intake final : public Barrier, public HandedPart {
   // The one chain of the loop's turns: wait for a datagram, take turns until nothing of a batch is
   // left, wait again.
   void wait();
-  void go_on() EXCLUDES(turn_);
+  void resume() EXCLUDES(turn_);
   // Turns beside the chain, until nothing is left of the work that a reader did not finish.
   void nudge();
   Progress take_turn() EXCLUDES(turn_);
@@ -179,12 +180,12 @@ class Intake final : public Barrier, public HandedPart {
   };
   Received receive() REQUIRES(turn_);
   // Readers have nothing to wait for.
-  bool needs_no_drain(Moment now);
+  bool needs_no_drain(Timestamp now);
   // Drains for the readers of these interfaces, and returns the time at its end. kRings: the socket
   // is not drained, only rings of senders within their share.
   enum class ReaderWaitsFor { kAll, kRings };
-  Moment drain_as_reader(ReaderWaitsFor what, const InterfaceFilter& of,
-                         const std::function<void()>& before_waiting) EXCLUDES(turn_);
+  Timestamp drain_as_reader(ReaderWaitsFor what, const InterfaceFilter& of,
+                            const std::function<void()>& before_waiting) EXCLUDES(turn_);
   Progress drain(const Until& until, const std::function<void()>& before_waiting) REQUIRES(turn_);
   // Within what readers have left for it.
   Progress catch_up_as_reader(const Until& until) REQUIRES(turn_);
@@ -193,9 +194,9 @@ class Intake final : public Barrier, public HandedPart {
   void spend_on_held(std::chrono::nanoseconds begun) REQUIRES(turn_);
   Progress finish_batch(const Until& until) REQUIRES(turn_);
   // The next of the batch. False if it is not done.
-  bool take_next(Moment now, const Until& until, Weights& weights) REQUIRES(turn_);
+  bool take_next(Timestamp now, const Until& until, Weights& weights) REQUIRES(turn_);
   // Keeps the whole of a datagram for later. False: there is no room yet.
-  bool put_off(const Datagram& datagram, Moment now, const Until& until) REQUIRES(turn_);
+  bool put_off(const Datagram& datagram, Timestamp now, const Until& until) REQUIRES(turn_);
   // A datagram of so many bytes is dropped: its sender's leave no room, and to make some others
   // would have to wait.
   bool is_beyond_room(SenderKey sender, std::size_t bytes) REQUIRES(turn_);
@@ -203,7 +204,8 @@ class Intake final : public Barrier, public HandedPart {
   // of their bytes is copied.
   std::size_t drop_queued() REQUIRES(turn_);
   // Carries out what is in the way, or drops it. False: it is not done yet.
-  bool make_room(const Backlog::Deferred& deferred, Moment now, const Until& until) REQUIRES(turn_);
+  bool make_room(const Backlog::Deferred& deferred, Timestamp now, const Until& until)
+      REQUIRES(turn_);
   void note_dropped(const Origin& sender, Piece piece) REQUIRES(turn_);
   // The rest of the one that was begun. False: there is no room.
   bool put_off_rest(const Datagram& datagram) REQUIRES(turn_);
@@ -211,7 +213,7 @@ class Intake final : public Barrier, public HandedPart {
   void keep_rest(const Datagram& datagram) REQUIRES(turn_);
   void note_put_off() REQUIRES(turn_);
   bool process_deferred(const Backlog::Deferred& deferred, Dispatcher::Commands commands,
-                        Moment now, const Until& until) REQUIRES(turn_);
+                        Timestamp now, const Until& until) REQUIRES(turn_);
   bool holds(const Origin& sender, std::chrono::nanoseconds now) REQUIRES(turn_) {
     return accounts_.holds(queue_.key_of(sender), now);
   }
@@ -226,7 +228,7 @@ class Intake final : public Barrier, public HandedPart {
     std::uint64_t datagrams = 0;
     Origin sender;
   };
-  Dropped take_dropped(Moment now) REQUIRES(turn_);
+  Dropped take_dropped(Timestamp now) REQUIRES(turn_);
   static void log_dropped(const Dropped& dropped);
 
   EventLoop& loop_;

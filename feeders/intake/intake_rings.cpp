@@ -62,13 +62,13 @@ bool Intake::has_time_for_end(const Origin& sender) {
 Intake::Ended Intake::take_lanes_of(pid_t process) {
   const auto uid = lanes_ ? lanes_->uid_of(process) : std::nullopt;
   if (!uid) {
-    settle();
+    drain_feeders();
     return Ended::kTaken;
   }
   const Sender sender(*uid, process);
   if (!has_time_for_end(origin_of(sender))) return Ended::kLater;
-  if (!lanes_->is_ending(process)) settle();
-  return take_end_of(sender, [&](Moment now, const IsLate&) {
+  if (!lanes_->is_ending(process)) drain_feeders();
+  return take_end_of(sender, [&](Timestamp now, const IsLate&) {
     return lanes_->process_ended(process, now, now.monotonic + kTurnMax);
   });
 }
@@ -77,7 +77,7 @@ Intake::Ended Intake::take_lanes_of(pid_t process) {
 Intake::Ended Intake::take_end_of(const Sender& process, const TakeEnd& take) {
   const Origin sender = origin_of(process);
   if (!has_time_for_end(sender)) return Ended::kLater;
-  const Moment now = clock_.now();
+  const Timestamp now = clock_.now();
   const auto begun = clock_.cpu_time();
   const bool is_taken =
       take(now, [&] { return clock_.now().monotonic >= now.monotonic + kTurnMax; });

@@ -176,7 +176,7 @@ std::uint64_t LaneRings::words_left() const {
 bool LaneRings::take_some(Ring& ring, const Into& into, const CounterLine& line) {
   std::array<RingRecord, kRecordsAtOnce> records;
   const RingReader::Taken taken = ring.reader.take(ring.head, records);
-  const Moment now = into.clock.now();
+  const Timestamp now = into.clock.now();
   Batch batch;
   std::optional<std::uint32_t> unbound;
   for (const RingRecord& record : std::span(records).first(taken.records)) {

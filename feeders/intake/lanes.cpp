@@ -44,10 +44,10 @@ std::shared_ptr<CellCredit> Lanes::credit_of(uid_t uid) const {
   const auto other =
       std::ranges::find_if(lanes_, [uid](const auto& each) { return each.second.uid == uid; });
   if (other != lanes_.end()) return other->second.file->credit();
-  return std::make_shared<CellCredit>(ports_.clock, credit_);
+  return std::make_shared<CellCredit>(dependencies_.clock, credit_);
 }
 
-Result<Lanes::Made> Lanes::make(const Sender& sender, std::uint64_t bytes, Moment now) {
+Result<Lanes::Made> Lanes::make(const Sender& sender, std::uint64_t bytes, Timestamp now) {
   if (bytes < kLaneBytesMin || bytes > kLaneBytesMax || bytes % 4096 != 0) {
     return Error{ErrorCode::kInvalid, "a lane has from " + std::to_string(kLaneBytesMin) + " to " +
                                           std::to_string(kLaneBytesMax) + " bytes, in pages"};
@@ -61,15 +61,16 @@ Result<Lanes::Made> Lanes::make(const Sender& sender, std::uint64_t bytes, Momen
     const MutexLock lock(mutex_);
     if (auto room = check_room(sender.uid); !room) return room.error();
   }
-  auto reservation = Reservation::create(ports_.ledger, sender.uid, {.bytes = charged(bytes)});
+  auto reservation =
+      Reservation::create(dependencies_.ledger, sender.uid, {.bytes = charged(bytes)});
   if (!reservation) return reservation.error();
   const auto file = LaneFile::create(static_cast<std::uint32_t>(bytes),
-                                     {.ledger = ports_.ledger,
+                                     {.ledger = dependencies_.ledger,
                                       .reservation = std::move(reservation.value()),
                                       .credit = credit_of(sender.uid)},
                                      whose(sender.uid), counts_);
   if (!file) return file.error();
-  if (auto watched = ports_.processes.watch(sender.pid, sender.uid); !watched) {
+  if (auto watched = dependencies_.processes.watch(sender.pid, sender.uid); !watched) {
     return watched.error();
   }
   if (keeper_ && keeper_->descriptors().add(file.value()->fd()) == HandedDescriptors::kNone) {
@@ -80,12 +81,12 @@ Result<Lanes::Made> Lanes::make(const Sender& sender, std::uint64_t bytes, Momen
   if (!number) return number.error();
   if (keeper_) keeper_->write_through(*this);
   // One that has ended meanwhile was perhaps heard of before the lane was there.
-  if (!ports_.processes.watches(sender.pid)) forget(number.value(), now);
+  if (!dependencies_.processes.watches(sender.pid)) forget(number.value(), now);
   return Made{number.value(), file.value()};
 }
 
 Result<std::uint64_t> Lanes::enter(const Sender& sender, std::shared_ptr<LaneFile> file,
-                                   Moment now) {
+                                   Timestamp now) {
   const MutexLock lock(mutex_);
   if (auto room = check_room(sender.uid); !room) return room.error();
   file->be_lane(++last_number_);
@@ -119,10 +120,11 @@ Result<void> Lanes::bind_here(const Sender& sender, const wire::Binding& binding
   if (lane.bound.size() >= bound_max(*lane.file)) {
     return Error{ErrorCode::kNoSpace, "the lane has cells of too many statistics"};
   }
-  auto done = ports_.statistics.bind_cells(binding.number, lane.file, binding.id);
+  auto done = dependencies_.statistics.bind_cells(binding.number, lane.file, binding.id);
   if (!done) return done;
   const std::size_t before = lane.bound.size();
-  lane.note_bound({binding.number, binding.id}, ports_.statistics.subject_of(binding.number));
+  lane.note_bound({binding.number, binding.id},
+                  dependencies_.statistics.subject_of(binding.number));
   if (keeper_ && lane.bound.size() != before) {
     label = label_of_bindings(binding.lane, before / kBindingsAtOnce);
     bytes = bytes_of_bindings(binding.lane, lane, before / kBindingsAtOnce);
@@ -139,7 +141,7 @@ bool Lanes::was_told_full(const wire::Binding& binding) {
 }
 
 // In which nothing was counted.
-void Lanes::forget(std::uint64_t lane, Moment now) {
+void Lanes::forget(std::uint64_t lane, Timestamp now) {
   const MutexLock lock(mutex_);
   const auto found = lanes_.find(lane);
   if (found == lanes_.end()) return;
@@ -194,7 +196,7 @@ bool Lanes::is_ending(pid_t process) const {
   });
 }
 
-bool Lanes::process_ended(pid_t process, Moment now, std::chrono::nanoseconds deadline) {
+bool Lanes::process_ended(pid_t process, Timestamp now, std::chrono::nanoseconds deadline) {
   std::vector<Numbered> ended;
   std::vector<std::string> faults;
   {
@@ -226,8 +228,8 @@ bool Lanes::process_ended(pid_t process, Moment now, std::chrono::nanoseconds de
 // Reads the places of one file, or the cells of one id, at least. The others are read like all
 // others until their turn comes. The next server is told of all bindings, as some statistics may be
 // saved that have not taken their cells; the others know which they have taken.
-bool Lanes::absorb(pid_t process, Moment now, std::chrono::nanoseconds deadline) {
-  const auto is_late = [&] { return ports_.clock.now().monotonic >= deadline; };
+bool Lanes::absorb(pid_t process, Timestamp now, std::chrono::nanoseconds deadline) {
+  const auto is_late = [&] { return dependencies_.clock.now().monotonic >= deadline; };
   bool is_first = true;
   for (auto& [number, lane] : lanes_) {
     // Places are those of bound statistics: without one there are none to look for.
@@ -242,7 +244,7 @@ bool Lanes::absorb(pid_t process, Moment now, std::chrono::nanoseconds deadline)
       if (!is_first && is_late()) return false;
       const auto end = lane.bound.end() - static_cast<std::ptrdiff_t>(lane.absorbed);
       const std::uint64_t of = std::prev(end)->number;
-      if (!ports_.statistics.absorb_cells(of, lane.file.get(), now, is_late)) return false;
+      if (!dependencies_.statistics.absorb_cells(of, lane.file.get(), now, is_late)) return false;
       const auto its = std::ranges::lower_bound(lane.bound.begin(), end, of, {}, &Bound::number);
       lane.absorbed += static_cast<std::size_t>(end - its);
     }
@@ -250,8 +252,8 @@ bool Lanes::absorb(pid_t process, Moment now, std::chrono::nanoseconds deadline)
   return true;
 }
 
-void Lanes::publish_counts(Moment now, DropClaims& claims) {
-  DaemonCounters& counters = ports_.statistics.counters();
+void Lanes::publish_counts(Timestamp now, DropClaims& claims) {
+  DaemonCounters& counters = dependencies_.statistics.counters();
   const std::uint64_t merged = LaneCounts::take(counts_->merged);
   const std::uint64_t not_read = LaneCounts::take(counts_->not_read);
   if (merged != 0) counters.count("cells_merged", merged, now);
@@ -264,7 +266,7 @@ void Lanes::publish_counts(Moment now, DropClaims& claims) {
   report_bad(now);
 }
 
-void Lanes::report_bad(Moment now) {
+void Lanes::report_bad(Timestamp now) {
   std::vector<std::string> faults;
   {
     const MutexLock lock(mutex_);
@@ -273,7 +275,7 @@ void Lanes::report_bad(Moment now) {
   log_bad(faults, now);
 }
 
-void Lanes::report_bad(Lane& lane, Moment now, std::vector<std::string>& lines) {
+void Lanes::report_bad(Lane& lane, Timestamp now, std::vector<std::string>& lines) {
   for (; lane.bad_reported < LaneFile::kBadMax; ++lane.bad_reported) {
     const auto fault = lane.file->fault(lane.bad_reported);
     if (!fault) return;
@@ -285,14 +287,14 @@ void Lanes::report_bad(Lane& lane, Moment now, std::vector<std::string>& lines) 
     reason.append("this is not what a feeder writes: ").append(reason_of(fault->what));
     reason.append(words_of(*fault));
     std::string file = "(a lane file, at " + std::to_string(fault->at) + ")";
-    ports_.errors.report({ErrorLog::Source::kSocket, lane.uid}, where, file,
-                         Error{ErrorCode::kInvalid, reason}, now);
+    dependencies_.errors.report({ErrorLog::Source::kSocket, lane.uid}, where, file,
+                                Error{ErrorCode::kInvalid, reason}, now);
     lines.push_back(where.append(": ").append(reason).append(" ").append(file));
   }
 }
 
 // Feeders that come and go must not fill the disk; `lane_bad` counts all.
-void Lanes::log_bad(const std::vector<std::string>& lines, Moment now) {
+void Lanes::log_bad(const std::vector<std::string>& lines, Timestamp now) {
   if (lines.empty()) return;
   {
     const MutexLock lock(mutex_);
@@ -303,8 +305,9 @@ void Lanes::log_bad(const std::vector<std::string>& lines, Moment now) {
 }
 
 // How many there are now.
-void Lanes::note_size(Moment now) {
-  ports_.statistics.counters().record("lanes", static_cast<std::int64_t>(lanes_.size()), 1, now);
+void Lanes::note_size(Timestamp now) {
+  dependencies_.statistics.counters().record("lanes", static_cast<std::int64_t>(lanes_.size()), 1,
+                                             now);
 }
 
 }  // namespace tallyfs

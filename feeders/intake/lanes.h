@@ -65,7 +65,7 @@ class Lanes final : public HandedPart {
   static constexpr std::chrono::seconds kLogPause{1};
 
   // All outlive it.
-  struct Ports {
+  struct Dependencies {
     statistics::StatisticsBranch& statistics;
     Ledger& ledger;
     ProcessWatch& processes;
@@ -75,7 +75,8 @@ class Lanes final : public HandedPart {
   };
 
   // owner: the daemon's uid.
-  Lanes(const Ports& ports, uid_t owner) : ports_(ports), reserve_(owner), ownership_(owner) {}
+  Lanes(const Dependencies& dependencies, uid_t owner)
+      : dependencies_(dependencies), reserve_(owner), ownership_(owner) {}
 
   // From now on the next server is told of all lanes, whenever this one ends.
   void keep_with(PartKeeper& keeper) { keeper_ = &keeper; }
@@ -85,7 +86,7 @@ class Lanes final : public HandedPart {
     std::shared_ptr<const LaneFile> file;  // whose descriptor is for the feeder
   };
   // kInvalid: another size; kNoSpace: a bound; kNotFound: the process cannot be seen.
-  Result<Made> make(const Sender& sender, std::uint64_t bytes, Moment now) EXCLUDES(mutex_);
+  Result<Made> make(const Sender& sender, std::uint64_t bytes, Timestamp now) EXCLUDES(mutex_);
   // kNotFound: the process has no such lane; kInvalid: the id, or the lane is not sealed by its
   // feeder; kStale, kNoSpace.
   Result<void> bind(const Sender& sender, const wire::Binding& binding) EXCLUDES(mutex_);
@@ -141,7 +142,7 @@ class Lanes final : public HandedPart {
   // Keeps what it had counted, and closes its lanes, once all is taken that its rings held when
   // this was called first, and its cells are read once for each statistic. False: that was cut at
   // the deadline, behind some records, the places of a file or some cells at least.
-  [[nodiscard]] bool process_ended(pid_t process, Moment now, std::chrono::nanoseconds deadline)
+  [[nodiscard]] bool process_ended(pid_t process, Timestamp now, std::chrono::nanoseconds deadline)
       EXCLUDES(mutex_);
   // It was cut.
   bool is_ending(pid_t process) const EXCLUDES(mutex_);
@@ -159,7 +160,7 @@ class Lanes final : public HandedPart {
 
   // Enters what was counted since the last time, and reports files with what no feeder writes.
   // claims: of the thread that has the intake's turn, as this is.
-  void publish_counts(Moment now, DropClaims& claims) EXCLUDES(mutex_);
+  void publish_counts(Timestamp now, DropClaims& claims) EXCLUDES(mutex_);
 
  private:
   // A statistic that there are cells of.
@@ -230,13 +231,13 @@ class Lanes final : public HandedPart {
 
   Result<Tails> make_tails(const Sender& sender, std::uint64_t lane) EXCLUDES(mutex_);
   Result<void> check_room(uid_t uid) const REQUIRES(mutex_);
-  void note_size(Moment now) REQUIRES(mutex_);
-  Result<std::uint64_t> enter(const Sender& sender, std::shared_ptr<LaneFile> file, Moment now)
+  void note_size(Timestamp now) REQUIRES(mutex_);
+  Result<std::uint64_t> enter(const Sender& sender, std::shared_ptr<LaneFile> file, Timestamp now)
       EXCLUDES(mutex_);
-  void report_bad(Moment now) EXCLUDES(mutex_);
+  void report_bad(Timestamp now) EXCLUDES(mutex_);
   // Reports what was not reported yet of one lane. Its lines are for the log.
-  void report_bad(Lane& lane, Moment now, std::vector<std::string>& lines);
-  void log_bad(const std::vector<std::string>& lines, Moment now) EXCLUDES(mutex_);
+  void report_bad(Lane& lane, Timestamp now, std::vector<std::string>& lines);
+  void log_bad(const std::vector<std::string>& lines, Timestamp now) EXCLUDES(mutex_);
   void note_with_rings() REQUIRES(mutex_);
   LaneRings::Into into(const std::atomic<int>* wanted = nullptr) REQUIRES(mutex_);
   Lane& lane_of(std::uint64_t number) REQUIRES(mutex_) { return lanes_.find(number)->second; }
@@ -251,20 +252,20 @@ class Lanes final : public HandedPart {
   void ring_again() REQUIRES(mutex_);
   void note_taken(std::uint64_t records) REQUIRES(mutex_);
   bool take_the_rest(pid_t process, std::chrono::nanoseconds deadline) REQUIRES(mutex_);
-  bool absorb(pid_t process, Moment now, std::chrono::nanoseconds deadline) REQUIRES(mutex_);
+  bool absorb(pid_t process, Timestamp now, std::chrono::nanoseconds deadline) REQUIRES(mutex_);
   LaneFile::Whose whose(uid_t uid) const {
     return reserve_.is_for(uid) ? LaneFile::Whose::kTrusted : LaneFile::Whose::kOther;
   }
   std::shared_ptr<CellCredit> credit_of(uid_t uid) const EXCLUDES(mutex_);
-  void forget(std::uint64_t lane, Moment now) EXCLUDES(mutex_);
-  void publish_ring_counts(Moment now) EXCLUDES(mutex_);
+  void forget(std::uint64_t lane, Timestamp now) EXCLUDES(mutex_);
+  void publish_ring_counts(Timestamp now) EXCLUDES(mutex_);
   // Feeders say that they have dropped so many, by uid.
   using Dropped = boost::unordered_flat_map<uid_t, std::uint64_t>;
   void note_dropped(Lane& lane) REQUIRES(mutex_);
   Dropped take_dropped() EXCLUDES(mutex_);
-  void publish_dropped(Moment now, DropClaims& claims) EXCLUDES(mutex_);
+  void publish_dropped(Timestamp now, DropClaims& claims) EXCLUDES(mutex_);
 
-  const Ports ports_;
+  const Dependencies dependencies_;
   const QuotaReserve reserve_;
   const Ownership ownership_;
   PartKeeper* keeper_ = nullptr;                                               // nothing is kept

@@ -178,11 +178,11 @@ Result<void> Lanes::load_lane(ByteReader& in, const Loading& loading,
   const auto bad = in.get<std::uint32_t>();
   const auto bad_reported = in.get<std::uint32_t>();
   if (!in.ok()) return no_handed_lanes();
-  auto reservation = Reservation::create(ports_.ledger, uid, {});
+  auto reservation = Reservation::create(dependencies_.ledger, uid, {});
   if (!reservation) return reservation.error();
   (void)reservation.value().grow({.bytes = charged(bytes)});
   auto file = LaneFile::adopt(descriptors.take(place), bytes,
-                              {.ledger = ports_.ledger,
+                              {.ledger = dependencies_.ledger,
                                .reservation = std::move(reservation.value()),
                                .credit = credit_of(uid)},
                               whose(uid), counts_, bad);
@@ -213,9 +213,9 @@ Result<void> Lanes::load_bindings(const SavedObject& object, const Loading& load
     const auto of = in.get<std::uint64_t>();
     const Bound each{of, in.get<std::uint32_t>()};
     if (!in.ok() || each.id >= kLaneIdsMax) return no_handed_lanes();
-    const auto is_bound = ports_.statistics.bind_cells(each.number, lane.file, each.id);
+    const auto is_bound = dependencies_.statistics.bind_cells(each.number, lane.file, each.id);
     if (!is_bound && is_bound.error().code == ErrorCode::kNoSpace) done = is_bound;
-    lane.note_bound(each, ports_.statistics.subject_of(each.number));
+    lane.note_bound(each, dependencies_.statistics.subject_of(each.number));
   }
   return done;
 }

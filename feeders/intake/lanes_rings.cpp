@@ -49,7 +49,7 @@ void Lanes::note_with_rings() {
 
 LaneRings::Into Lanes::into(const std::atomic<int>* wanted) {
   if (saturated_.size() > kSaturatedMax) saturated_.resize(kSaturatedMax);
-  return {ports_.statistics, ports_.counter, ports_.clock, saturated_, wanted};
+  return {dependencies_.statistics, dependencies_.counter, dependencies_.clock, saturated_, wanted};
 }
 
 void Lanes::ring(std::uint64_t number, Lane& lane) {
@@ -68,7 +68,7 @@ bool Lanes::note_heads(Which which, const InterfaceFilter& of) {
   if (!has_rings()) return true;
   const MutexLock lock(mutex_);
   hear(of);
-  const bool takes_cycles = ports_.counter && ports_.counter->line().rate != 0;
+  const bool takes_cycles = dependencies_.counter && dependencies_.counter->line().rate != 0;
   for (const std::uint64_t each : which == Which::kAll ? with_rings_ : heard_) {
     Lane& lane = lane_of(each);
     if (!lane.is_of(of)) continue;
@@ -193,7 +193,7 @@ LaneRings::Done Lanes::take_of(const Sender& sender, std::chrono::nanoseconds de
 }
 
 void Lanes::note_taken(std::uint64_t records) {
-  if (records != 0) taken_at_ = ports_.clock.now().monotonic;
+  if (records != 0) taken_at_ = dependencies_.clock.now().monotonic;
 }
 
 bool Lanes::are_busy(std::chrono::nanoseconds now) const {
@@ -229,20 +229,21 @@ Lanes::Dropped Lanes::take_dropped() {
 }
 
 // A number that a feeder makes up, as what it says of datagrams.
-void Lanes::publish_dropped(Moment now, DropClaims& claims) {
-  DaemonCounters& counters = ports_.statistics.counters();
+void Lanes::publish_dropped(Timestamp now, DropClaims& claims) {
+  DaemonCounters& counters = dependencies_.statistics.counters();
   for (const auto& [uid, claimed] : take_dropped()) {
     const std::uint64_t counts = claims.take(uid, claimed);
     counters.count("lane_dropped", counts, now);
     if (counts == claimed) continue;
     counters.count("rejects", 1, now);
-    ports_.errors.report({ErrorLog::Source::kSocket, uid}, "lanes of uid " + std::to_string(uid),
-                         "(dropped samples)", DropClaims::too_many(), now);
+    dependencies_.errors.report({ErrorLog::Source::kSocket, uid},
+                                "lanes of uid " + std::to_string(uid), "(dropped samples)",
+                                DropClaims::too_many(), now);
   }
 }
 
-void Lanes::publish_ring_counts(Moment now) {
-  DaemonCounters& counters = ports_.statistics.counters();
+void Lanes::publish_ring_counts(Timestamp now) {
+  DaemonCounters& counters = dependencies_.statistics.counters();
   const auto publish = [&](std::atomic<std::uint64_t>& counted, DaemonCounter what) {
     const std::uint64_t count = LaneCounts::take(counted);
     if (count != 0) counters.count(what, count, now);

@@ -136,7 +136,7 @@ bool EventTracing::forget(std::uint32_t id) {
   return running_ && was_on;
 }
 
-void EventTracing::settle() {
+void EventTracing::drop_leftovers() {
   const bool is_left = options_.owner.predecessor == TracefsInstance::Predecessor::kMayHaveLeftOne;
   if (!running_ && is_left && begin()) return end();
   if (!running_ || !running_->instance().is_inherited()) return;

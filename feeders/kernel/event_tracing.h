@@ -45,7 +45,7 @@ class EventTracing {
   // threads which are left out.
   Result<void> change(const std::vector<wire::WatchedEvent>& events);
   // What was wanted of a predecessor has been said: what is left of it besides goes.
-  void settle();
+  void drop_leftovers();
   // The event is not asked for any more, and its id may be another event's next. Returns whether it
   // was ever on in the instance that there is now, as far as is known.
   bool forget(std::uint32_t id);

@@ -96,7 +96,7 @@ Result<void> LatencyTracing::change(const std::vector<TracefsInstance::Event>& e
   return {};
 }
 
-void LatencyTracing::settle() {
+void LatencyTracing::drop_leftovers() {
   const bool is_left = owner_.predecessor == TracefsInstance::Predecessor::kMayHaveLeftOne;
   if (!running_ && is_left && begin()) end();
 }

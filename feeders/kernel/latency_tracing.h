@@ -28,7 +28,7 @@ class LatencyTracing {
   // be had; what was traced before is then traced on.
   Result<void> want(const WantedEvents& wanted, const std::vector<pid_t>& without);
   // What was wanted of a predecessor has been said: what is left of it besides goes.
-  void settle();
+  void drop_leftovers();
   // Has the exits of system calls traced of tasks whose switches the kernel leaves out, as far as
   // the records so far tell. Called now and then.
   void adapt();

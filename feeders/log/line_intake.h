@@ -24,7 +24,7 @@ class LineIntake {
   // events: before a line is taken the daemon must have said which are wanted.
   bool use(Rules rules);
   const Rules& rules() const { return reader_->rules(); }
-  void set_now(const Moment& now) { reader_->set_now(now); }
+  void set_now(const Timestamp& now) { reader_->set_now(now); }
 
   // source: what the log calls it.
   void take(std::string_view line, std::string_view source);

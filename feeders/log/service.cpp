@@ -209,7 +209,7 @@ void Service::follow() {
 }
 
 bool Service::read_some() {
-  const Moment now = SystemClock().now();
+  const Timestamp now = SystemClock().now();
   intake_.set_now(now);
   if (!confirm_events()) return false;
   follower_->look(now.monotonic);

@@ -207,11 +207,11 @@ void Sender::take(const wire::Response& response) {
   });
   if (asked == pending_.end()) return;
   note_progress();
-  while (pending_.front().sequence != response.sequence) settle_front(nullptr);
-  settle_front(&response);
+  while (pending_.front().sequence != response.sequence) pop_answered(nullptr);
+  pop_answered(&response);
 }
 
-void Sender::settle_front(const wire::Response* response) {
+void Sender::pop_answered(const wire::Response* response) {
   const Pending settled = std::move(pending_.front());
   pending_.pop_front();
   if (settled.ends_datagram) unanswered_ -= 1;

@@ -99,7 +99,7 @@ class Sender {
 
   void take_responses();
   void take(const wire::Response& response);
-  void settle_front(const wire::Response* response);
+  void pop_answered(const wire::Response* response);
 
   Error gone() const;
   Error silent() const;

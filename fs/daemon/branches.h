@@ -27,7 +27,7 @@ namespace tallyfs {
 class Branches {
  public:
   // The parts that the branches use. All of them outlive the branches.
-  struct Parts {
+  struct Dependencies {
     Tree& tree;
     Ledger& ledger;
     ProcessWatch& processes;
@@ -45,7 +45,7 @@ class Branches {
   // Entries of the page of switches that the branches need. statistics: the most there may be.
   static std::size_t switches(std::size_t statistics);
 
-  Branches(const Parts& parts, std::size_t statistics_max, Moment now);
+  Branches(const Dependencies& dependencies, std::size_t statistics_max, Timestamp now);
 
   std::span<Branch* const> all() const { return all_; }
   statistics::StatisticsBranch& statistics() { return *statistics_; }

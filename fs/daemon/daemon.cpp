@@ -107,7 +107,8 @@ Daemon::Daemon(const DaemonOptions& options, FeedSocket socket, std::optional<Fd
   make_intake();
   kernel_events_ = std::make_unique<KernelEvents>(*branches_, *intake_, *errors_, clock_);
   operations_ = std::make_unique<Operations>(
-      Parts{tree_, *errors_, branches_->statistics().counters(), *intake_, clock_},
+      Operations::Dependencies{tree_, *errors_, branches_->statistics().counters(), *intake_,
+                               clock_},
       CallerRights::Owner{options_.owner.uid, options_.owner.gid, options_.groups},
       options_.handles);
   if (predecessor_) take_reload();
@@ -146,7 +147,7 @@ Pages Daemon::take_pages() {
 void Daemon::make_feeder(std::optional<Fd> channel) {
   if (!channel) return;
   feeder_ = std::make_unique<OrderedFeeder>(
-      std::move(*channel), [this] { intake_->settle(); },
+      std::move(*channel), [this] { intake_->drain_feeders(); },
       [this] { branches_->statistics().counters().count("drains_cut", 1, clock_.now()); });
 }
 
@@ -164,19 +165,21 @@ DaemonFacts Daemon::facts() const {
 
 void Daemon::make_branches() {
   const auto& [switches, shapes] = std::tie(pages_.switches(), pages_.shapes());
-  const Branches::Parts parts{.tree = tree_,
-                              .ledger = ledger_,
-                              .processes = processes_,
-                              .clock = clock_,
-                              .errors = errors_,
-                              .switches = switches ? switches->entries() : std::span<Switch>(),
-                              .shapes = shapes ? shapes->entries() : std::span<Shape>(),
-                              .feeder = feeder_.get(),
-                              .facts = facts(),
-                              .metrics = options_.metrics,
-                              .owner = options_.owner.uid,
-                              .writers = options_.groups.writers};
-  branches_ = std::make_unique<Branches>(parts, options_.ledger.total.statistics, clock_.now());
+  const Branches::Dependencies dependencies{
+      .tree = tree_,
+      .ledger = ledger_,
+      .processes = processes_,
+      .clock = clock_,
+      .errors = errors_,
+      .switches = switches ? switches->entries() : std::span<Switch>(),
+      .shapes = shapes ? shapes->entries() : std::span<Shape>(),
+      .feeder = feeder_.get(),
+      .facts = facts(),
+      .metrics = options_.metrics,
+      .owner = options_.owner.uid,
+      .writers = options_.groups.writers};
+  branches_ =
+      std::make_unique<Branches>(dependencies, options_.ledger.total.statistics, clock_.now());
   tree_.add_file(Tree::kRoot, "errors.json", {.permissions = 0400, .readers = true},
                  error_history_, clock_.now());
 }
@@ -184,20 +187,21 @@ void Daemon::make_branches() {
 void Daemon::make_intake() {
   const auto& [switches, shapes] = std::tie(pages_.switches(), pages_.shapes());
   if (switches && shapes) {
-    lanes_.emplace(Lanes::Ports{branches_->statistics(), ledger_, processes_, *errors_, clock_,
-                                counter_.get()},
+    lanes_.emplace(Lanes::Dependencies{branches_->statistics(), ledger_, processes_, *errors_,
+                                       clock_, counter_.get()},
                    options_.owner.uid);
   }
-  Dispatcher::Ports ports{.statistics = branches_->statistics(),
-                          .branches = branches_->all(),
-                          .errors = *errors_,
-                          .clock = clock_,
-                          .sock_diag = options_.sock_diag,
-                          .epoch = pages_.epoch()};
-  if (switches) ports.switches = {.fd = switches->fd_for_feeders(), .bytes = switches->bytes()};
-  if (shapes) ports.shapes = {.fd = shapes->fd_for_feeders(), .bytes = shapes->bytes()};
-  if (lanes_) ports.lanes = &*lanes_;
-  intake_ = std::make_unique<Intake>(loop_, socket_, ports);
+  Dispatcher::Dependencies dependencies{.statistics = branches_->statistics(),
+                                        .branches = branches_->all(),
+                                        .errors = *errors_,
+                                        .clock = clock_,
+                                        .sock_diag = options_.sock_diag,
+                                        .epoch = pages_.epoch()};
+  if (switches)
+    dependencies.switches = {.fd = switches->fd_for_feeders(), .bytes = switches->bytes()};
+  if (shapes) dependencies.shapes = {.fd = shapes->fd_for_feeders(), .bytes = shapes->bytes()};
+  if (lanes_) dependencies.lanes = &*lanes_;
+  intake_ = std::make_unique<Intake>(loop_, socket_, dependencies);
   processes_.open_by([this](pid_t process) { return intake_->open_process(process); });
 }
 
@@ -209,17 +213,17 @@ std::vector<HandedPart*> Daemon::handed_parts() {
 }
 
 void Daemon::keep_state(StateDirectory directory) {
-  StateSaver::Parts parts{.branches = branches_->all(),
-                          .counters = branches_->statistics().counters(),
-                          .errors = *errors_,
-                          .clock = clock_};
+  StateSaver::Dependencies dependencies{.branches = branches_->all(),
+                                        .counters = branches_->statistics().counters(),
+                                        .errors = *errors_,
+                                        .clock = clock_};
   if (kept_) {
-    parts.saves_first = [this] { return kept_->save_all(); };
-    parts.is_ahead = [this] { kept_->withdraw(); };
+    dependencies.saves_first = [this] { return kept_->save_all(); };
+    dependencies.is_ahead = [this] { kept_->withdraw(); };
   }
   const std::chrono::seconds period(static_cast<std::int64_t>(options_.state_period));
-  state_.emplace(std::move(directory), parts, period);
-  if (predecessor_ || has_kept_) return state_->go_on(read_boot_id());
+  state_.emplace(std::move(directory), dependencies, period);
+  if (predecessor_ || has_kept_) return state_->resume(read_boot_id());
   state_->load(read_boot_id());
   // A start takes as long as it takes; the first command must not wait for this.
   if (kept_) (void)kept_->save_all();
@@ -331,7 +335,7 @@ void Daemon::count_takeovers(const Handover& handover) {
 
 void Daemon::note_takeover(const Handover& handover) {
   if (handover.servers() == 0) return;
-  const Moment now = clock_.now();
+  const Timestamp now = clock_.now();
   const auto took = std::chrono::duration_cast<std::chrono::microseconds>(
       std::chrono::steady_clock::now().time_since_epoch() -
       std::chrono::nanoseconds(handover.ended_ns()));
@@ -384,7 +388,7 @@ void Daemon::take_signal(int signal) {
 
 // --reload reads the entry when the count has grown.
 void Daemon::take_refusal() {
-  const Moment now = clock_.now();
+  const Timestamp now = clock_.now();
   const std::string told = refusal_ ? refusal_() : std::string();
   const std::string reason =
       "the program on disk refuses" + (told.empty() ? ", and the log says why" : ": " + told);
@@ -432,7 +436,7 @@ ProcessEnds::Heard Daemon::process_ended(const Sender& process) {
   auto ended = is_begun ? Intake::Ended::kTaken : intake_->take_lanes_of(process.pid);
   if (ended == Intake::Ended::kTaken) {
     ended_.insert(process.pid);
-    ended = intake_->take_end_of(process, [&](Moment now, const IsLate& is_late) {
+    ended = intake_->take_end_of(process, [&](Timestamp now, const IsLate& is_late) {
       return std::ranges::all_of(branches_->all(), [&](Branch* branch) {
         return branch->process_ended(process.pid, now, is_late);
       });

@@ -76,13 +76,13 @@ void Daemon::take_reload() {
 
 // From now on it is told of all that feeders share with this one, whenever this one ends.
 void Daemon::keep_for_successor(ObjectStore::Opened kept) {
-  const KeptState::Parts parts{.branches = branches_->all(),
-                               .counters = branches_->statistics().counters(),
-                               .errors = *errors_,
-                               .clock = clock_,
-                               .handed = handed_parts(),
-                               .descriptors = descriptors_};
-  kept_.emplace(std::move(kept.store), parts, read_boot_id());
+  const KeptState::Dependencies dependencies{.branches = branches_->all(),
+                                             .counters = branches_->statistics().counters(),
+                                             .errors = *errors_,
+                                             .clock = clock_,
+                                             .handed = handed_parts(),
+                                             .descriptors = descriptors_};
+  kept_.emplace(std::move(kept.store), dependencies, read_boot_id());
   kept_->remove_lost_bindings(kept.contents);
   const bool has_mark = KeptState::has_mark(kept.contents);
   kept.contents = {};
@@ -90,7 +90,7 @@ void Daemon::keep_for_successor(ObjectStore::Opened kept) {
   // one, what was taken out of lanes that have ended must not be looked for there again.
   if (has_pages_) kept_->write_parts();
   if (has_kept_) kept_->write_numbers();
-  if (has_pages_ && has_mark) kept_->go_on();
+  if (has_pages_ && has_mark) kept_->resume();
   processes_.keep_with(*kept_);
   if (lanes_) lanes_->keep_with(*kept_);
   intake_->keep_with(*kept_);

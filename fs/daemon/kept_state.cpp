@@ -10,7 +10,7 @@
 #include <string>
 #include <utility>
 
-#include "core/base/moment_bytes.h"
+#include "core/base/timestamp_bytes.h"
 #include "program/log.h"
 
 namespace tallyfs {
@@ -162,7 +162,7 @@ std::optional<StateFile> KeptState::kept_before(const ObjectStore::Contents& con
     ByteReader in(each.bytes);
     const std::string_view boot = in.take(file.header.boot.size());
     std::ranges::copy(boot, file.header.boot.begin());
-    file.header.saved = get_moment(in);
+    file.header.saved = get_timestamp(in);
     has_mark = in.ok() && each.format == kKeptFormat;
   }
   if (!has_mark) return std::nullopt;
@@ -179,9 +179,10 @@ bool KeptState::has_mark(const ObjectStore::Contents& contents) {
   });
 }
 
-KeptState::KeptState(std::unique_ptr<ObjectStore> store, const Parts& parts, const BootId& boot)
-    : store_(std::move(store)), parts_(parts), boot_(boot) {
-  for (Branch* const each : parts_.branches) {
+KeptState::KeptState(std::unique_ptr<ObjectStore> store, const Dependencies& dependencies,
+                     const BootId& boot)
+    : store_(std::move(store)), dependencies_(dependencies), boot_(boot) {
+  for (Branch* const each : dependencies_.branches) {
     if (each->handles().objects != 0) kept_.push_back(std::make_unique<Kept>(each));
   }
 }
@@ -190,7 +191,7 @@ void KeptState::start() {
   stop_ = Fd(::eventfd(0, EFD_CLOEXEC));
   work_ = Fd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   soon_ = Fd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-  parts_.counters.record("unsaved", 1, 1, parts_.clock.now());
+  dependencies_.counters.record("unsaved", 1, 1, dependencies_.clock.now());
   thread_ = std::thread([this] { keep_saving(); });
 }
 
@@ -204,7 +205,7 @@ void KeptState::stop() {
 
 void KeptState::wake() {
   if (has_work_.exchange(true)) return;
-  parts_.counters.record("unsaved", 1, 1, parts_.clock.now());
+  dependencies_.counters.record("unsaved", 1, 1, dependencies_.clock.now());
   ring(work_);
 }
 
@@ -236,9 +237,9 @@ void KeptState::keep_saving() {
 
 // Work that comes meanwhile may have been recorded before.
 void KeptState::note_saved() {
-  const Moment now = parts_.clock.now();
-  parts_.counters.record("unsaved", 0, 1, now);
-  if (has_work_) parts_.counters.record("unsaved", 1, 1, now);
+  const Timestamp now = dependencies_.clock.now();
+  dependencies_.counters.record("unsaved", 0, 1, now);
+  if (has_work_) dependencies_.counters.record("unsaved", 1, 1, now);
 }
 
 // Until the time is over, or the descriptor is readable. True: the thread shall end.
@@ -255,7 +256,7 @@ bool KeptState::wait(std::optional<std::chrono::milliseconds> time, int fd) cons
 void KeptState::write_through(HandedPart& part) {
   const MutexLock lock(parts_mutex_);
   PathSink sink(*store_, kHandedKinds);
-  part.hand_on(sink, parts_.descriptors);
+  part.hand_on(sink, dependencies_.descriptors);
   if (!sink.done()) report(sink.done());
 }
 
@@ -273,18 +274,18 @@ void KeptState::remove_lost_bindings(const ObjectStore::Contents& before) {
   for (const SavedObject& each : before.objects) {
     if (!is_of(each, SavedKind::kLaneBindings)) continue;
     const auto has_it = [&](const HandedPart* part) { return part->has(each); };
-    if (std::ranges::any_of(parts_.handed, has_it)) continue;
+    if (std::ranges::any_of(dependencies_.handed, has_it)) continue;
     remove(SavedKind::kLaneBindings, std::string(each.label));
   }
 }
 
 void KeptState::write_parts() {
-  for (HandedPart* const each : parts_.handed) write_through(*each);
+  for (HandedPart* const each : dependencies_.handed) write_through(*each);
 }
 
 void KeptState::begin_parts() {
   const MutexLock lock(parts_mutex_);
-  for (HandedPart* const each : parts_.handed) each->begin_save();
+  for (HandedPart* const each : dependencies_.handed) each->begin_save();
 }
 
 void KeptState::write_numbers() {
@@ -295,7 +296,7 @@ void KeptState::write_numbers() {
   }
 }
 
-void KeptState::go_on() {
+void KeptState::resume() {
   for (const auto& each : kept_) {
     if ((each->branch->handles().objects & kind_bit(kPartKinds.whole)) == 0) continue;
     KnownSink sink(*store_);
@@ -310,10 +311,11 @@ void KeptState::go_on() {
 Result<void> KeptState::save_parts() {
   const MutexLock lock(parts_mutex_);
   PathSink sink(*store_, kHandedKinds);
-  for (auto part = parts_.handed.rbegin(); part != parts_.handed.rend() && sink.done(); ++part) {
-    (*part)->end_save(sink, parts_.descriptors);
+  for (auto part = dependencies_.handed.rbegin();
+       part != dependencies_.handed.rend() && sink.done(); ++part) {
+    (*part)->end_save(sink, dependencies_.descriptors);
   }
-  parts_.descriptors.flush();
+  dependencies_.descriptors.flush();
   return sink.done();
 }
 
@@ -346,7 +348,7 @@ Result<void> KeptState::save_long(Kept& kept) {
 // The stamp is older than what is saved: a change meanwhile is saved again.
 Result<void> KeptState::save(const Branch& branch, Which which,
                              std::optional<std::uint64_t>& saved) {
-  const std::uint64_t stamp = branch.stamp(parts_.clock.now());
+  const std::uint64_t stamp = branch.stamp(dependencies_.clock.now());
   if (saved == stamp) return {};
   RunSink sink(*this, branch, which);
   branch.save(sink);
@@ -360,7 +362,7 @@ void KeptState::write_through(std::string_view path) {
   if (path.empty()) return;
   // The first one: what the memory has counts only when it has all.
   if (!has_mark_ && !is_failing_) return void(save_all());
-  const Moment now = parts_.clock.now();
+  const Timestamp now = dependencies_.clock.now();
   for (const auto& each : kept_) {
     PathSink sink(*store_, each->branch->handles().objects);
     const auto where = each->branch->save_at(path, sink, now);
@@ -387,7 +389,7 @@ bool KeptState::write_through(const Branch& branch,
 Result<void> KeptState::put_mark() {
   std::string bytes(reinterpret_cast<const char*>(boot_.data()), boot_.size());
   ByteWriter out(bytes);
-  put_moment(out, parts_.clock.now());
+  put_timestamp(out, dependencies_.clock.now());
   const SavedObject mark = saved_object(SavedKind::kKept, kKeptFormat, "kept", bytes);
   auto done = store_->put(kOwnKinds, mark, {});
   if (!done) has_mark_ = false;
@@ -402,14 +404,14 @@ void KeptState::withdraw() {
 // A failure is reported once, until it is over. What was saved before stays.
 void KeptState::report(const Result<void>& done) {
   const bool was_failing = is_failing_.exchange(!done);
-  if (!done) parts_.counters.count("keep_failures", 1, parts_.clock.now());
+  if (!done) dependencies_.counters.count("keep_failures", 1, dependencies_.clock.now());
   if (done && was_failing) log_info("the state is kept again");
   if (done || was_failing) return;
   const std::string reason = "the state is not kept: " + done.error().reason +
                              ": after a kill of the server, it is as it was before";
   log_error(reason);
-  parts_.errors.report(ErrorLog::kDaemon, "state", "keeper", {done.error().code, reason},
-                       parts_.clock.now());
+  dependencies_.errors.report(ErrorLog::kDaemon, "state", "keeper", {done.error().code, reason},
+                              dependencies_.clock.now());
 }
 
 }  // namespace tallyfs

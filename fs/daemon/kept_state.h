@@ -63,7 +63,7 @@ class KeptState final : public PartKeeper {
   static constexpr int kShare = 5;
 
   // All outlive the state that is kept.
-  struct Parts {
+  struct Dependencies {
     std::span<Branch* const> branches;
     DaemonCounters& counters;
     ErrorLog& errors;
@@ -83,7 +83,8 @@ class KeptState final : public PartKeeper {
   // Whether it is there.
   static bool has_mark(const ObjectStore::Contents& contents);
 
-  KeptState(std::unique_ptr<ObjectStore> store, const Parts& parts, const BootId& boot);
+  KeptState(std::unique_ptr<ObjectStore> store, const Dependencies& dependencies,
+            const BootId& boot);
   // Ends the thread. What is in the memory stays.
   ~KeptState() override { stop(); }
   KeptState(const KeptState&) = delete;
@@ -106,7 +107,7 @@ class KeptState final : public PartKeeper {
   // instead, as nothing was saved before.
   bool write_through(const Branch& branch, const std::function<void(ObjectSink& sink)>& put);
   // As PartKeeper.
-  HandedDescriptors& descriptors() override { return parts_.descriptors; }
+  HandedDescriptors& descriptors() override { return dependencies_.descriptors; }
   void write_through(HandedPart& part) override EXCLUDES(parts_mutex_);
   void put(const SavedObject& object) override;
   void remove(SavedKind kind, std::string_view label) override;
@@ -123,7 +124,7 @@ class KeptState final : public PartKeeper {
   // Learns which interfaces the memory has. It has the state of the server before, which this one
   // goes on with, in the same epoch: what is changed now may be written there before all is saved
   // once.
-  void go_on();
+  void resume();
   // The saved state is older than a file of --state: the next server does not load it, unless
   // save_all() has succeeded before then.
   void withdraw();
@@ -159,7 +160,7 @@ class KeptState final : public PartKeeper {
   Result<void> put_mark();
 
   const std::unique_ptr<ObjectStore> store_;
-  const Parts parts_;
+  const Dependencies dependencies_;
   const BootId boot_;
   std::vector<std::unique_ptr<Kept>> kept_;
   Mutex saving_mutex_{LockRank::kKeptSaving};  // the parts know of one save at a time

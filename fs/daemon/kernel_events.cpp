@@ -6,7 +6,7 @@
 
 namespace tallyfs {
 
-OrderedFeeder::Listeners KernelEvents::listeners(std::function<void()> settled) {
+OrderedFeeder::Listeners KernelEvents::listeners(std::function<void()> ready) {
   latency_hist::LatencyBranch& latencies = branches_.latencies();
   return {.changed = [&latencies, this] { latencies.feeder_changed(clock_.now()); },
           .wanted = [&latencies] { return latencies.wanted(); },
@@ -33,11 +33,11 @@ OrderedFeeder::Listeners KernelEvents::listeners(std::function<void()> settled) 
               [this](const tracing::ProbePlace& place, const tracing::MadeProbe& made) {
                 return branches_.tracing().tracing().place_made_late(place, made, clock_.now());
               },
-          .settled = std::move(settled)};
+          .ready = std::move(ready)};
 }
 
 bool KernelEvents::arrived(const std::string& without_events) {
-  intake_.settle();
+  intake_.drain_feeders();
   const auto events = branches_.tracing().kernel()->take_offers(clock_.now());
   const bool is_whole = !branches_.tracing().tracing().misses_expected();
   if (events > 0) log_info("the kernel has " + std::to_string(events) + " events");
@@ -52,7 +52,7 @@ bool KernelEvents::arrived(const std::string& without_events) {
 
 // Records that the feeder has sent count, and stand before the gap.
 void KernelEvents::gone(const std::string& reason) {
-  intake_.settle();
+  intake_.drain_feeders();
   const bool is_missed = branches_.tracing().kernel()->withdraw(clock_.now());
   log_warning(reason + (is_missed ? ": some of the events that were wanted are lost" : ""));
 }

@@ -21,8 +21,8 @@ class KernelEvents {
   KernelEvents(Branches& branches, Barrier& intake, ErrorLog& errors, const Clock& clock)
       : branches_(branches), intake_(intake), errors_(errors), clock_(clock) {}
 
-  // settled: see OrderedFeeder::Listeners.
-  OrderedFeeder::Listeners listeners(std::function<void()> settled);
+  // ready: see OrderedFeeder::Listeners.
+  OrderedFeeder::Listeners listeners(std::function<void()> ready);
 
  private:
   bool arrived(const std::string& without_events);

@@ -271,7 +271,7 @@ int keep(Prepared& prepared, Handover& handover, Keeper::Begin begin) {
                  .check_program = [&] { program.check(); },
                  .become_program =
                      [&] {
-                       program.go_on();
+                       program.resume();
                        log_no_program(errno);
                      },
                  .refuses_program = log_refused_program},
@@ -401,7 +401,7 @@ Result<void> prepare(DaemonOptions& options) {
 }
 
 // As run(), in the process of a keeper whose server has handed over.
-Result<int> go_on(DaemonOptions options, char** arguments, const Inheritance& from) {
+Result<int> resume(DaemonOptions options, char** arguments, const Inheritance& from) {
   if (const auto found = find_groups_of(options); !found) return found.error();
   const bool is_check = from.purpose == Inheritance::Purpose::kCheck;
   if (is_check) {
@@ -505,5 +505,5 @@ int main(int argc, char** argv) {
   const auto inheritance = tallyfs::take_inheritance();
   if (!inheritance) return tallyfs::exit_status(tallyfs::run(*parsed.options, argv));
   if (!*inheritance) return tallyfs::exit_status(inheritance->error());
-  return tallyfs::exit_status(tallyfs::go_on(*parsed.options, argv, inheritance->value()));
+  return tallyfs::exit_status(tallyfs::resume(*parsed.options, argv, inheritance->value()));
 }

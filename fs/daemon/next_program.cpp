@@ -35,9 +35,9 @@ NextProgram::NextProgram(char** arguments, Inheritance inheritance)
   inheritance.purpose = Inheritance::Purpose::kCheck;
   check_variable_ = variable(inheritance);
   inheritance.purpose = Inheritance::Purpose::kGoOn;
-  go_on_variable_ = variable(inheritance);
+  resume_variable_ = variable(inheritance);
   check_ = environment_with(check_variable_);
-  go_on_ = environment_with(go_on_variable_);
+  resume_environment_ = environment_with(resume_variable_);
 }
 
 void NextProgram::execute(const Environment& environment) const {

@@ -24,7 +24,7 @@ class NextProgram {
   // errno when it cannot be executed.
   void check() const { execute(check_); }
   // Executes it in this process. Returns when it cannot be executed.
-  void go_on() const { execute(go_on_); }
+  void resume() const { execute(resume_environment_); }
 
  private:
   using Environment = std::vector<char*>;
@@ -34,9 +34,9 @@ class NextProgram {
   char** const arguments_;
   const std::vector<int> descriptors_;
   std::string check_variable_;
-  std::string go_on_variable_;
+  std::string resume_variable_;
   Environment check_;
-  Environment go_on_;
+  Environment resume_environment_;
 };
 
 }  // namespace tallyfs

@@ -36,8 +36,9 @@ struct StateSaver::Candidate {
   StateFile file;
 };
 
-StateSaver::StateSaver(StateDirectory directory, const Parts& parts, std::chrono::seconds period)
-    : directory_(std::move(directory)), parts_(parts), period_(period) {}
+StateSaver::StateSaver(StateDirectory directory, const Dependencies& dependencies,
+                       std::chrono::seconds period)
+    : directory_(std::move(directory)), dependencies_(dependencies), period_(period) {}
 
 std::optional<StateSaver::Candidate> StateSaver::read(std::uint64_t number) const {
   auto bytes = directory_.read(number);
@@ -78,28 +79,28 @@ void StateSaver::load(const BootId& boot) {
   const auto from = find_file();
   if (!from || from->number != known.front()) directory_.set_aside(known.front());
   if (!from) return log_error("state: nothing could be loaded from " + directory_.path());
-  const Moment now = parts_.clock.now();
-  const LoadedState loaded = load_state(from->file, parts_.branches, boot, now);
+  const Timestamp now = dependencies_.clock.now();
+  const LoadedState loaded = load_state(from->file, dependencies_.branches, boot, now);
   report(*from, loaded, boot, now);
   note_saved(from->bytes.size(), from->file.header.saved.realtime, now);
   if (!loaded.faults.empty()) {
     report_left_out(loaded, directory_.path_of(from->number), "; state.incomplete has them",
-                    parts_.counters, parts_.errors, now);
+                    dependencies_.counters, dependencies_.errors, now);
     return directory_.set_aside(from->number);
   }
   const bool is_as_saved = boot_of(from->file.header, boot, now) == Boot::kThis;
-  if (is_as_saved) saved_stamp_ = state_stamp(parts_.branches, now);
+  if (is_as_saved) saved_stamp_ = state_stamp(dependencies_.branches, now);
 }
 
-void StateSaver::go_on(const BootId& boot) {
+void StateSaver::resume(const BootId& boot) {
   boot_ = boot;
   const auto written = directory_.last_written();
   const auto bytes = directory_.newest_bytes();
-  if (written && bytes) note_saved(*bytes, *written, parts_.clock.now());
+  if (written && bytes) note_saved(*bytes, *written, dependencies_.clock.now());
 }
 
 void StateSaver::report(const Candidate& from, const LoadedState& loaded, const BootId& boot,
-                        Moment now) const {
+                        Timestamp now) const {
   const std::string path = directory_.path_of(from.number);
   for (const std::string& fault : loaded.faults) log_warning("state: " + path + ": " + fault);
   std::string text("state: loaded ");
@@ -152,7 +153,7 @@ std::chrono::milliseconds StateSaver::until_period_ends() const {
   const std::chrono::milliseconds period = period_;
   const auto written = directory_.last_written();
   if (!written) return period;
-  const auto left = *written + period_ - parts_.clock.now().realtime;
+  const auto left = *written + period_ - dependencies_.clock.now().realtime;
   return std::clamp(std::chrono::ceil<std::chrono::milliseconds>(left),
                     std::chrono::milliseconds(0), period);
 }
@@ -174,41 +175,42 @@ bool StateSaver::wait_for(std::chrono::milliseconds time) const {
 // The stamp is older than what is saved: a change meanwhile is saved again. So is all, if the
 // files have gone.
 bool StateSaver::save_if_changed() {
-  const Moment began = parts_.clock.now();
-  const std::uint64_t stamp = state_stamp(parts_.branches, began);
+  const Timestamp began = dependencies_.clock.now();
+  const std::uint64_t stamp = state_stamp(dependencies_.branches, began);
   if (stamp == saved_stamp_ && directory_.has_state()) return false;
-  const bool is_ahead = !parts_.saves_first();
+  const bool is_ahead = !dependencies_.saves_first();
   const StateHeader header{.boot = boot_, .saved = began};
-  const auto saved = directory_.write(
-      [&](const StateOutput& output) { return save_state(header, parts_.branches, output); });
+  const auto saved = directory_.write([&](const StateOutput& output) {
+    return save_state(header, dependencies_.branches, output);
+  });
   note(saved, began);
   if (saved) saved_stamp_ = stamp;
-  if (saved && is_ahead) parts_.is_ahead();
+  if (saved && is_ahead) dependencies_.is_ahead();
   return true;
 }
 
 // A failure is told once, until it is over.
-void StateSaver::note(const Result<SavedState>& saved, Moment began) {
-  const Moment now = parts_.clock.now();
+void StateSaver::note(const Result<SavedState>& saved, Timestamp began) {
+  const Timestamp now = dependencies_.clock.now();
   if (!saved) {
     if (!std::exchange(is_failing_, true)) {
       log_error("state: not saved: " + saved.error().reason + "; the last one stays");
     }
     // A reader of the counters finds the reason in the log.
-    parts_.counters.count("state_failures", 1, now);
-    parts_.counters.record("state_failed_s", seconds_of(now.realtime), 1, now);
+    dependencies_.counters.count("state_failures", 1, now);
+    dependencies_.counters.record("state_failed_s", seconds_of(now.realtime), 1, now);
     return;
   }
   const auto took =
       std::chrono::duration_cast<std::chrono::microseconds>(now.monotonic - began.monotonic);
   note_saved(saved.value().bytes, began.realtime, now);
-  parts_.counters.record("state_us", took.count(), 1, now);
+  dependencies_.counters.record("state_us", took.count(), 1, now);
   if (std::exchange(is_failing_, false)) log_info("state: saved again");
 }
 
-void StateSaver::note_saved(std::uint64_t bytes, std::chrono::nanoseconds saved, Moment now) {
-  parts_.counters.record("state_bytes", static_cast<std::int64_t>(bytes), 1, now);
-  parts_.counters.record("state_saved_s", seconds_of(saved), 1, now);
+void StateSaver::note_saved(std::uint64_t bytes, std::chrono::nanoseconds saved, Timestamp now) {
+  dependencies_.counters.record("state_bytes", static_cast<std::int64_t>(bytes), 1, now);
+  dependencies_.counters.record("state_saved_s", seconds_of(saved), 1, now);
 }
 
 }  // namespace tallyfs

@@ -38,7 +38,7 @@ namespace tallyfs {
 class StateSaver {
  public:
   // All outlive the saver.
-  struct Parts {
+  struct Dependencies {
     std::span<Branch* const> branches;
     DaemonCounters& counters;
     ErrorLog& errors;
@@ -51,7 +51,8 @@ class StateSaver {
 
   static constexpr std::chrono::milliseconds kFirstLook{10};
 
-  StateSaver(StateDirectory directory, const Parts& parts, std::chrono::seconds period);
+  StateSaver(StateDirectory directory, const Dependencies& dependencies,
+             std::chrono::seconds period);
   // Ends the thread and saves nothing.
   ~StateSaver() { stop(); }
   StateSaver(const StateSaver&) = delete;
@@ -61,7 +62,7 @@ class StateSaver {
   // loaded is told in the log, one line each, and in an entry of error_log. The branches are empty.
   void load(const BootId& boot);
   // As load(), where the branches have got their state from elsewhere.
-  void go_on(const BootId& boot);
+  void resume(const BootId& boot);
   // Saves from now on.
   void start();
   // Ends the thread, and saves for the last time if something has changed. False: that failed, and
@@ -74,19 +75,19 @@ class StateSaver {
   std::optional<Candidate> find_file() const;
   std::optional<Candidate> read(std::uint64_t number) const;
   // saved: the realtime of the newest file.
-  void note_saved(std::uint64_t bytes, std::chrono::nanoseconds saved, Moment now);
+  void note_saved(std::uint64_t bytes, std::chrono::nanoseconds saved, Timestamp now);
   void report(const Candidate& from, const LoadedState& loaded, const BootId& boot,
-              Moment now) const;
+              Timestamp now) const;
   void stop();
   void keep_saving();
   std::chrono::milliseconds until_period_ends() const;
   bool wait_for(std::chrono::milliseconds time) const;
   // Whether something has changed, or the files are gone.
   bool save_if_changed();
-  void note(const Result<SavedState>& saved, Moment began);
+  void note(const Result<SavedState>& saved, Timestamp began);
 
   StateDirectory directory_;
-  const Parts parts_;
+  const Dependencies dependencies_;
   const std::chrono::seconds period_;
   BootId boot_{};
   std::optional<std::uint64_t> saved_stamp_;  // of what the newest file has

@@ -100,7 +100,7 @@ class Fixture {
     std::exit(1);
   }
 
-  Moment now_{.monotonic = std::chrono::seconds(1000)};
+  Timestamp now_{.monotonic = std::chrono::seconds(1000)};
   Ledger ledger_{Ledger::Limits{}};
   Tree tree_{now_};
   NodeId directory_ =

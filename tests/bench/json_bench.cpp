@@ -18,7 +18,7 @@ using Clock = std::chrono::steady_clock;
 constexpr int kRounds = 20;
 constexpr std::size_t kAnyLength = std::size_t{1} << 30;
 
-Moment now() {
+Timestamp now() {
   return {.monotonic = std::chrono::seconds(1'000),
           .realtime = std::chrono::seconds(1'700'000'000)};
 }

@@ -30,7 +30,7 @@ struct Way {
   statistics::Statistic* statistic = nullptr;
 };
 
-Moment now() { return {.monotonic = std::chrono::nanoseconds(1'000'000'000)}; }
+Timestamp now() { return {.monotonic = std::chrono::nanoseconds(1'000'000'000)}; }
 
 void make(Way& way, Ledger& ledger) {
   way.interface = statistics::Interface::create(ledger, 0, now()).value();

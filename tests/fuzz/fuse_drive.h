@@ -23,14 +23,14 @@ inline constexpr std::size_t kReadBytesMax = 128 * 1024;
 inline constexpr Handles::Limits kLimits{.files_per_uid = 6, .bytes_per_uid = 128 * 1024};
 inline constexpr std::array<uid_t, 3> kUids = {0, 1000, 1001};
 
-// The datagrams that the socket holds until settle().
+// The datagrams that the socket holds until drain_feeders().
 class Pending final : public Barrier {
  public:
   explicit Pending(IntakeFixture& fixture) : fixture_(fixture) {}
   void push(std::string_view text, uid_t uid) { waiting_.emplace_back(text, uid); }
-  using Barrier::settle;
+  using Barrier::drain_feeders;
   // Waits for something, as far as the caller can tell, if something is to be taken in.
-  Moment settle(Subject, const std::function<void()>& before_waiting) override {
+  Timestamp drain_feeders(Subject, const std::function<void()>& before_waiting) override {
     if (!waiting_.empty() && before_waiting) before_waiting();
     while (!waiting_.empty()) {
       const auto [text, uid] = std::move(waiting_.front());

@@ -88,7 +88,7 @@ void Drive::check_no_handle_is_left() {
 
 // What a cat would show now is what is there.
 void Drive::check_reads() {
-  pending_.settle();
+  pending_.drain_feeders();
   for (const std::uint64_t node : nodes_) {
     const auto file = fixture_.tree.file(node);
     if (!file) continue;

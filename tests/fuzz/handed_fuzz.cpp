@@ -107,8 +107,8 @@ struct MappedPages {
 class NothingWaits final : public Barrier {
  public:
   explicit NothingWaits(const Clock& clock) : clock_(clock) {}
-  using Barrier::settle;
-  Moment settle(Subject, const std::function<void()>&) override { return clock_.now(); }
+  using Barrier::drain_feeders;
+  Timestamp drain_feeders(Subject, const std::function<void()>&) override { return clock_.now(); }
 
  private:
   const Clock& clock_;
@@ -145,7 +145,7 @@ class Server {
     std::vector<char> room(lines.begin(), lines.end());
     const Datagram datagram{.bytes = room, .origin = line.origin(1000, 7)};
     dispatcher.begin(datagram, now());
-    while (!dispatcher.go_on({now().monotonic + std::chrono::hours(1)})) {
+    while (!dispatcher.resume({now().monotonic + std::chrono::hours(1)})) {
     }
     dispatcher.publish_counts(now());
   }
@@ -207,7 +207,7 @@ class Server {
   LoadedState loaded;
 
  private:
-  Moment now() const { return clock_.now(); }
+  Timestamp now() const { return clock_.now(); }
 
   static const Object* find(const Left& before, SavedKind kind) {
     for (const Object& each : before.objects) {
@@ -258,14 +258,14 @@ class Server {
     }
   }
 
-  Ports ports(std::size_t first, std::size_t count) {
+  BranchDependencies dependencies(std::size_t first, std::size_t count) {
     return {.switches = {std::span(pages_.switches).subspan(first, count),
                          static_cast<std::uint32_t>(first)},
             .processes = &processes_,
             .errors = errors_.get()};
   }
-  Ports fed() {
-    Ports all = ports(0, kStatistics);
+  BranchDependencies fed() {
+    BranchDependencies all = dependencies(0, kStatistics);
     all.shapes = pages_.shapes;
     return all;
   }
@@ -275,7 +275,7 @@ class Server {
     options.tracing.clock = &clock_;
     options.tracing.error_log = errors_;
     options.tracing.set = {.events_max = 64, .triggers_max = 16, .hist_bytes_max = 8u << 20};
-    options.ports = ports(kStatistics + kObjects, kEvents);
+    options.dependencies = dependencies(kStatistics + kObjects, kEvents);
     return options;
   }
 
@@ -290,12 +290,12 @@ class Server {
   std::shared_ptr<ErrorLog> errors_;  // shared with the tree
   statistics::StatisticsBranch statistics_{tree_, ledger_, kDaemonUid, clock_.now(), fed()};
   stats3::StatsBranch stats_{tree_, ledger_, kDaemonUid, clock_.now(),
-                             ports(kStatistics, kObjects)};
+                             dependencies(kStatistics, kObjects)};
   const NodeId tracing_node_ =
       tree_.add_directory(Tree::kRoot, "tracing", std::make_shared<Directory>(), clock_.now());
   tracing::TracingBranch tracing_{tree_, tracing_node_, ledger_, tracing_options(), clock_.now()};
   const std::array<Branch*, 3> branches_{&statistics_, &stats_, &tracing_};
-  Lanes lanes_{Lanes::Ports{statistics_, ledger_, processes_, *errors_, clock_}, kDaemonUid};
+  Lanes lanes_{Lanes::Dependencies{statistics_, ledger_, processes_, *errors_, clock_}, kDaemonUid};
   const std::array<HandedPart*, 1> parts_{&lanes_};
   NothingWaits barrier_{clock_};
   Operations operations_{{tree_, *errors_, statistics_.counters(), barrier_, clock_}, {}, {}};

@@ -143,7 +143,7 @@ class IntakeFixture {
     dispatcher.begin(datagram, clock.now());
     const auto deadline = pace == Pace::kInTurns ? std::chrono::nanoseconds(0)
                                                  : clock.now().monotonic + std::chrono::hours(1);
-    for (std::size_t turns = 0; !dispatcher.go_on({deadline}); ++turns) {
+    for (std::size_t turns = 0; !dispatcher.resume({deadline}); ++turns) {
       must(turns <= bytes.size(), "each turn gets on");
     }
     must(!dispatcher.is_busy(), "it is done");
@@ -178,16 +178,17 @@ class IntakeFixture {
   Tree tree{clock.now()};
   Processes processes;
   std::vector<Switch> switches = std::vector<Switch>(80);
-  std::unique_ptr<StatisticsBranch> statistics =
-      std::make_unique<StatisticsBranch>(tree, ledger, kDaemonUid, clock.now(),
-                                         Ports{.switches = {switches}, .processes = &processes});
+  std::unique_ptr<StatisticsBranch> statistics = std::make_unique<StatisticsBranch>(
+      tree, ledger, kDaemonUid, clock.now(),
+      BranchDependencies{.switches = {switches}, .processes = &processes});
   ErrorLog errors{clock.now()};
   std::vector<Switch> stats_switches = std::vector<Switch>(8);
   OnDemand<StatsBranch> subsystems{
       [this] {
         return std::make_unique<StatsBranch>(
             tree, ledger, kDaemonUid, clock.now(),
-            Ports{.switches = {stats_switches, 80}, .processes = &processes, .errors = &errors});
+            BranchDependencies{
+                .switches = {stats_switches, 80}, .processes = &processes, .errors = &errors});
       },
       [] {}};
   KernelEventsAtWill source;
@@ -224,9 +225,10 @@ class IntakeFixture {
   std::unique_ptr<TracingBranch> make_events() {
     auto made = std::make_unique<TracingBranch>(
         events_tree, Tree::kRoot, events_ledger,
-        TracingBranch::Options{.tracing = {.owner = kDaemonUid},
-                               .ports = {.switches = {event_switches, 88}, .processes = &processes},
-                               .kernel = &kernel_source},
+        TracingBranch::Options{
+            .tracing = {.owner = kDaemonUid},
+            .dependencies = {.switches = {event_switches, 88}, .processes = &processes},
+            .kernel = &kernel_source},
         clock.now());
     if (offers_ == Offers::kKernelEvent) offer_kernel_event(*made);
     return made;

@@ -72,13 +72,13 @@ struct alignas(64) CellRoom {
 class Fixture {
  public:
   Fixture() {
-    Ports ports;
-    ports.switches = {.switches = switches_};
-    ports.shapes = shapes_;
-    ports.processes = &processes_;
-    statistics_.emplace(tree_, ledger_, kOwner, clock_.now(), std::move(ports));
-    lanes_.emplace(Lanes::Ports{*statistics_, ledger_, processes_, errors_, clock_, &counter_},
-                   kOwner);
+    BranchDependencies dependencies;
+    dependencies.switches = {.switches = switches_};
+    dependencies.shapes = shapes_;
+    dependencies.processes = &processes_;
+    statistics_.emplace(tree_, ledger_, kOwner, clock_.now(), std::move(dependencies));
+    lanes_.emplace(
+        Lanes::Dependencies{*statistics_, ledger_, processes_, errors_, clock_, &counter_}, kOwner);
     for (std::size_t i = 0; i < kStatistics; ++i) {
       numbers_[i] =
           execute("create web/" + name_of(i) + " on=1 " + kDefinitions[i == 0 ? 0 : i + 1]);

@@ -28,7 +28,7 @@ class OnDemand final : public Branch {
     taken_ |= Alternatives{1} << message.index();
     return noted(made().take(message, call));
   }
-  bool process_ended(pid_t process, Moment now, const IsLate& is_late) override {
+  bool process_ended(pid_t process, Timestamp now, const IsLate& is_late) override {
     return !made_ || made_->process_ended(process, now, is_late);
   }
 

@@ -7,7 +7,7 @@
 
 namespace tallyfs::fuzz {
 
-inline void show_all(Tree& tree, NodeId directory, Moment now) {
+inline void show_all(Tree& tree, NodeId directory, Timestamp now) {
   constexpr std::size_t kTextMax = 4u << 20;
   if (const auto rules = tree.rules(directory)) rules.value()->entered(now);
   const auto entries = tree.list(directory, 0, 1000);

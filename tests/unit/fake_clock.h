@@ -10,7 +10,7 @@ class FakeClock final : public Clock {
   // Both clocks start apart, so that a test notices when one is taken for the other.
   explicit FakeClock(std::chrono::nanoseconds start = std::chrono::seconds(0)) : passed_(start) {}
 
-  Moment now() const override {
+  Timestamp now() const override {
     return {.monotonic = passed_, .realtime = std::chrono::seconds(1'700'000'000) + passed_};
   }
   void advance(std::chrono::nanoseconds by) { passed_ += by; }

@@ -61,7 +61,7 @@ inline void expect_same(const std::string& name, const std::string& text) {
 }
 
 // All that the branch saves, as a file.
-inline std::string file_of(Branch& branch, Moment now) {
+inline std::string file_of(Branch& branch, Timestamp now) {
   std::string file;
   Branch* const branches[] = {&branch};
   const auto saved = save_state({.boot = {1}, .saved = now}, branches, [&](std::string_view bytes) {
@@ -73,7 +73,7 @@ inline std::string file_of(Branch& branch, Moment now) {
 }
 
 // Objects that a server leaves to the next one, as a file.
-inline std::string file_of(const SavedObjects& objects, Moment now) {
+inline std::string file_of(const SavedObjects& objects, Timestamp now) {
   std::string file;
   const auto put = [&](ObjectSink& sink) {
     for (std::size_t i = 0; i < objects.size(); ++i) sink.put(objects.at(i));
@@ -94,7 +94,7 @@ inline SavedObjects objects_of(const std::string& bytes) {
 
 // What a server leaves, as it was kept in the file: the same.
 inline SavedObjects kept_as(const std::string& name, const SavedObjects& objects,
-                            Moment now = {}) {
+                            Timestamp now = {}) {
   expect_same(name, to_hex(file_of(objects, now)));
   return objects_of(from_hex(read(name)));
 }
@@ -108,7 +108,7 @@ inline std::string kept_contents(const std::string& name, SavedKind kind, std::s
 }
 
 // Loads a file into a branch that is empty; all of it must be loaded.
-inline void load_file(const std::string& bytes, Branch& branch, Moment now) {
+inline void load_file(const std::string& bytes, Branch& branch, Timestamp now) {
   const auto file = read_state(bytes);
   ASSERT_TRUE(file) << file.error().reason;
   Branch* const branches[] = {&branch};

@@ -72,7 +72,7 @@ class Heat {
       const auto next = session_.next();
       if (!next) return complain(next.error());
       if (next.value() == Source::Next::kEnd) break;
-      readings_.go_on();
+      readings_.advance();
       for (HeatPicture& each : pictures_) {
         if (const auto done = readings_.read(each.what); !done) return complain(done.error());
         draw(each);

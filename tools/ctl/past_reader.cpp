@@ -19,7 +19,7 @@ Result<void> PastReader::read(std::uint64_t spans) {
   }
   const std::chrono::microseconds every(is_mount ? static_cast<std::int64_t>(unit_us_) : 0);
   for (;;) {
-    if (auto done = read_moment(); !done) return done.error();
+    if (auto done = read_timestamp(); !done) return done.error();
     if (is_mount && units_ >= spans * kUnits) return {};
     const auto next = source_.next(every);
     if (!next) return next.error();
@@ -27,7 +27,7 @@ Result<void> PastReader::read(std::uint64_t spans) {
   }
 }
 
-Result<void> PastReader::read_moment() {
+Result<void> PastReader::read_timestamp() {
   const auto names = interfaces();
   if (!names) return names.error();
   for (const std::string& each : names.value()) {

@@ -47,7 +47,7 @@ class PastReader {
   }
 
  private:
-  Result<void> read_moment();
+  Result<void> read_timestamp();
   Result<std::vector<std::string>> interfaces();
   Result<void> read_interface(const std::string& name);
   void take(const view::Interface& now);

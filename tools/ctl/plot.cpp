@@ -184,7 +184,7 @@ class Plot {
       const auto next = session_.next();
       if (!next) return complain(next.error());
       if (next.value() == Source::Next::kEnd) break;
-      readings_->go_on();
+      readings_->advance();
       for (Plotted& each : pictures_) {
         if (const auto done = readings_->read(each.what); !done) return complain(done.error());
         const view::Interface& before = readings_->before(each.what);

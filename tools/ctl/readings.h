@@ -22,7 +22,7 @@ class Readings {
   // statistics by others (sums of them, say): then read() selects from these.
   void change_with(std::function<void(view::Interface&)> change) { change_ = std::move(change); }
   // Call when the source has advanced to its next step: the interfaces become those of before().
-  void go_on() { before_ = std::exchange(now_, {}); }
+  void advance() { before_ = std::exchange(now_, {}); }
   // Reads the statistic's interface, unless it was read at this step. Errors are those of
   // read_selected().
   Result<void> read(const SelectedStatistic& what);

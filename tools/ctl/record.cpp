@@ -46,7 +46,7 @@ int record_into_store(Session& session, const std::string& directory, const std:
 int record(Session& session, Recorder& recorder) {
   ReadingReport report;
   for (std::uint64_t n = 0;; ++n) {
-    const auto done = recorder.write_moment();
+    const auto done = recorder.write_timestamp();
     if (const auto status = recorder.status()) return *status;
     if (const auto status = report.take(done)) return *status;
     if (recorder.is_full()) {

@@ -25,7 +25,7 @@ void Recorder::write_header(const Json& tree) {
   has_header_ = true;
 }
 
-Result<void> Recorder::write_moment() {
+Result<void> Recorder::write_timestamp() {
   const auto done = write_moved();
   if (packer_) write_bytes(packer_->add(std::exchange(lines_, {})));
   return done;

@@ -33,7 +33,7 @@ class Recorder {
   void pack() { packer_.emplace(); }
   // Writes what moved, and before the first moment the header. Errors of reading: what was written
   // is whole, and the next moment has the rest.
-  Result<void> write_moment();
+  Result<void> write_timestamp();
   // The end of a file of zstd.
   void end();
   // The status to exit with if the file cannot be written, which is printed then.

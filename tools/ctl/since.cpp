@@ -99,7 +99,7 @@ class Since {
     Fd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600));
     if (!file.valid()) return complain(kRefused, path + ": " + std::strerror(errno));
     Recorder recorder(session_, std::move(file));
-    if (const auto done = recorder.write_moment(); !done) return complain(done.error());
+    if (const auto done = recorder.write_timestamp(); !done) return complain(done.error());
     if (const auto status = recorder.status()) return status;
     if (!recorder.is_full()) return std::nullopt;
     return complain(kRefused, "a look is longer than 1 GiB");

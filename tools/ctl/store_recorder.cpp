@@ -17,7 +17,7 @@ int StoreRecorder::run() {
     // Looked up before the reading: what came while a moment was read is in the one after it.
     const bool is_last =
         is_interrupted_() || (session_.options.count != 0 && n == session_.options.count);
-    const auto done = read_moment();
+    const auto done = read_timestamp();
     if (!done) increments_.lose("the daemon did not answer", realtime_now_us());
     if (const auto status = report_.take(done)) return *status;
     if (writer_.is_due()) report_writing(writer_.flush());
@@ -28,7 +28,7 @@ int StoreRecorder::run() {
   return done ? report_.status() : complain(kRefused, "the last seconds are lost: " + done.error().reason);
 }
 
-Result<void> StoreRecorder::read_moment() {
+Result<void> StoreRecorder::read_timestamp() {
   const auto tree = read_tree(*session_.source);
   if (!tree) return tree.error();
   for (const std::string& each : increments_.begin(tree.value())) {

@@ -27,7 +27,7 @@ class StoreRecorder {
   int run();
 
  private:
-  Result<void> read_moment();
+  Result<void> read_timestamp();
   void report_writing(const Result<void>& done);
   void sleep_until_next() const;
 

@@ -67,7 +67,7 @@ class Top {
       if (::poll(polled.data(), polled.size(), -1) < 0 && errno != EINTR) break;
       if (polled[0].revents & (POLLHUP | POLLERR)) break;  // the terminal is gone
       while (const auto input = terminal_->read()) take(*input);
-      take_moment();
+      take_timestamp();
     }
     return terminal_->stopped_by();
   }
@@ -88,7 +88,7 @@ class Top {
     terminal_->show(grid);
   }
 
-  void take_moment() {
+  void take_timestamp() {
     auto moment = reader_.take();
     if (!moment) return;
     if (!past_.is_here(*moment)) return;

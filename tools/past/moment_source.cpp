@@ -79,9 +79,9 @@ Result<void> MomentSource::begin(const Span& span) {
   now_us_ = loaded_us_ = span_.begin_us;
   if (auto done = load(now_us_ + step_us_); !done) return done;
   const Points none;
-  for (Series& each : series_) settle(each, none);
+  for (Series& each : series_) book_counts(each, none);
   while (is_empty() && now_us_ < span_.end_us) {
-    if (auto done = go_on(); !done) return done;
+    if (auto done = read_next(); !done) return done;
   }
   for (Series& each : series_) begin_again(each);
   return {};
@@ -121,7 +121,7 @@ bool MomentSource::is_observed(const Points& points, std::uint64_t series) const
 }
 
 // A statistic is there at the end of a point that was observed, and at the begin of one.
-void MomentSource::settle(Series& series, const Points& points) {
+void MomentSource::book_counts(Series& series, const Points& points) {
   const std::uint64_t id = series.stored.id;
   const bool was_there = series.is_there;
   if (is_observed(points, id)) {
@@ -138,13 +138,13 @@ void MomentSource::settle(Series& series, const Points& points) {
   if (!was_there && series.is_there) ++series.serial;
 }
 
-Result<void> MomentSource::go_on() {
+Result<void> MomentSource::read_next() {
   if (auto done = pass_over(); !done) return done;
   now_us_ += step_us_;
   if (auto done = load(now_us_ + step_us_); !done) return done;
   const Points points = std::move(points_[now_us_ - step_us_]);
   points_.erase(points_.begin(), points_.lower_bound(now_us_));
-  for (Series& each : series_) settle(each, points);
+  for (Series& each : series_) book_counts(each, points);
   return {};
 }
 
@@ -165,7 +165,7 @@ Result<Source::Next> MomentSource::next(std::chrono::microseconds every) {
   for (Series& each : series_) each.has_gap = false;
   bool is_there = false;
   while (now_us_ < span_.end_us && (!is_there || now_us_ < wanted_us)) {
-    if (auto done = go_on(); !done) return done.error();
+    if (auto done = read_next(); !done) return done.error();
     is_there = !is_empty();
   }
   for (Series& each : series_) begin_again(each);

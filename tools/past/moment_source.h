@@ -80,8 +80,8 @@ class MomentSource : public Source {
   Result<void> begin(const Span& span);
   Result<void> load(std::uint64_t until_us);
   Result<void> pass_over();
-  Result<void> go_on();
-  void settle(Series& series, const Points& points);
+  Result<void> read_next();
+  void book_counts(Series& series, const Points& points);
   void begin_again(Series& series) const;
   bool is_observed(const Points& points, std::uint64_t series) const;
   bool is_empty() const;

@@ -23,11 +23,11 @@ std::string_view only_token(std::string_view line) {
 TextFile::Parts number_parts(
     std::function<std::int64_t()> number,
     std::function<Result<void>(std::string_view, const CallContext&)> write_line,
-    std::function<Moment()> last_change) {
+    std::function<Timestamp()> last_change) {
   return {.render = [=](const CallContext&, std::size_t) -> Result<std::string> {
             return std::to_string(number()) + "\n";
           },
-          .last_change = [=](Moment) { return last_change(); },
+          .last_change = [=](Timestamp) { return last_change(); },
           .write_line = std::move(write_line),
           .write_unit = File::WriteUnit::kWrite};
 }
@@ -38,7 +38,7 @@ TextFile::Parts number_parts(
 class LatencyBranch::Rules final : public Directory {
  public:
   explicit Rules(LatencyBranch& branch) : branch_(branch) {}
-  Result<void> remove_directory(std::string_view name, Moment now) override {
+  Result<void> remove_directory(std::string_view name, Timestamp now) override {
     return branch_.remove_directory(name, now);
   }
 
@@ -68,7 +68,7 @@ class LatencyBranch::KernelSet final : public LockedLatencies {
 
 class LatencyBranch::FedSet final : public LockedLatencies {
  public:
-  FedSet(unsigned cpus, Reservation share, Moment now)
+  FedSet(unsigned cpus, Reservation share, Timestamp now)
       : share_(std::move(share)), latencies_(cpus, now) {}
   void with(const std::function<void(Set&)>& use) override EXCLUDES(mutex_) {
     const MutexLock lock(mutex_);
@@ -103,7 +103,7 @@ class LatencyBranch::Switching {
 };
 
 LatencyBranch::LatencyBranch(Tree& tree, NodeId tracing, Ledger& ledger, const Options& options,
-                             Moment now)
+                             Timestamp now)
     : tree_(tree),
       ledger_(ledger),
       options_(options),
@@ -117,7 +117,7 @@ LatencyBranch::LatencyBranch(Tree& tree, NodeId tracing, Ledger& ledger, const O
 
 LatencyBranch::~LatencyBranch() = default;
 
-void LatencyBranch::enter_enable(Moment now) {
+void LatencyBranch::enter_enable(Timestamp now) {
   const NodeId enable =
       tree_.add_directory(directory_, "enable", std::make_shared<Directory>(), now);
   enter_switch(enable, "preemptirqsoff", Measuring::kSections, now);
@@ -126,7 +126,7 @@ void LatencyBranch::enter_enable(Moment now) {
   enter_switch(enable, "timerandwakeup", Measuring::kTimerAndWakeup, now);
 }
 
-void LatencyBranch::enter_kernel_directories(Moment now) {
+void LatencyBranch::enter_kernel_directories(Timestamp now) {
   constexpr auto kNone = MaxLatencyFiles::kNone;
   constexpr auto kPerCpu = MaxLatencyFiles::kPerCpu;
   enter_kernel_directory(directory_, "irqsoff", Latencies::kIrqsOff, kNone, now);
@@ -143,7 +143,7 @@ void LatencyBranch::enter_kernel_directories(Moment now) {
 }
 
 NodeId LatencyBranch::enter_kernel_directory(NodeId parent, std::string_view name, Latencies which,
-                                             MaxLatencyFiles files, Moment now) {
+                                             MaxLatencyFiles files, Timestamp now) {
   const NodeId made = tree_.add_directory(parent, name, std::make_shared<Directory>(), now);
   enter_latency_files(tree_, made, {std::string(name), options_.epoch},
                       std::make_shared<KernelSet>(*this, which), files, now);
@@ -151,7 +151,7 @@ NodeId LatencyBranch::enter_kernel_directory(NodeId parent, std::string_view nam
 }
 
 void LatencyBranch::enter_switch(NodeId directory, std::string_view name, Measuring what,
-                                 Moment now) {
+                                 Timestamp now) {
   auto parts = number_parts([=, this] { return enabled(what); },
                             [=, this](std::string_view line, const CallContext& call) {
                               return enable(what, line, call);
@@ -160,7 +160,7 @@ void LatencyBranch::enter_switch(NodeId directory, std::string_view name, Measur
   tree_.add_file(directory, name, kSwitch, std::make_shared<TextFile>(std::move(parts)), now);
 }
 
-void LatencyBranch::enter_pid(NodeId directory, Measuring what, Moment now) {
+void LatencyBranch::enter_pid(NodeId directory, Measuring what, Timestamp now) {
   auto parts = number_parts([=, this] { return std::int64_t{selected(what)}; },
                             [=, this](std::string_view line, const CallContext& call) {
                               return select(what, line, call);
@@ -179,7 +179,7 @@ pid_t LatencyBranch::selected(Measuring what) const {
   return kernel_.selected(what);
 }
 
-Moment LatencyBranch::last_switch() const {
+Timestamp LatencyBranch::last_switch() const {
   const MutexLock lock(kernel_mutex_);
   return last_switch_;
 }
@@ -247,7 +247,7 @@ void LatencyBranch::opened(const CallContext& call) {
   kernel_.pass(call.now);
 }
 
-Result<void> LatencyBranch::take(std::span<const KernelEvent> events, uid_t sender, Moment now) {
+Result<void> LatencyBranch::take(std::span<const KernelEvent> events, uid_t sender, Timestamp now) {
   if (!ownership_.is_trusted(sender)) {
     return Error{ErrorCode::kNotPermitted,
                  "the kernel's events come from root or the daemon's own uid"};
@@ -256,7 +256,7 @@ Result<void> LatencyBranch::take(std::span<const KernelEvent> events, uid_t send
   return {};
 }
 
-void LatencyBranch::take_kernel(std::span<const KernelEvent> events, Moment now) {
+void LatencyBranch::take_kernel(std::span<const KernelEvent> events, Timestamp now) {
   std::string warning;
   {
     const MutexLock lock(kernel_mutex_);
@@ -266,12 +266,12 @@ void LatencyBranch::take_kernel(std::span<const KernelEvent> events, Moment now)
   if (!warning.empty()) options_.warn(warning);
 }
 
-void LatencyBranch::feeder_changed(Moment now) {
+void LatencyBranch::feeder_changed(Timestamp now) {
   const KernelEvent lost{.kind = KernelEventKind::kLost, .cpu = KernelEvent::kNoCpu, .number = 1};
   take_kernel({&lost, 1}, now);
 }
 
-void LatencyBranch::feeder_refused(Moment now) {
+void LatencyBranch::feeder_refused(Timestamp now) {
   const MutexLock lock(kernel_mutex_);
   note_switch(now);
   for (const Measuring what : {Measuring::kTimerAndWakeup, Measuring::kMissedTimerOffsets,
@@ -286,7 +286,7 @@ Error LatencyBranch::no_such_cpu() {
 
 Result<std::size_t> LatencyBranch::add(std::string_view name,
                                        std::span<const LatencySample> samples, std::uint64_t lost,
-                                       uid_t sender, Moment now) {
+                                       uid_t sender, Timestamp now) {
   const auto is_somewhere = [this](const auto& sample) { return sample.cpu < options_.cpus; };
   const auto somewhere = static_cast<std::size_t>(std::ranges::count_if(samples, is_somewhere));
   // A message without any valid sample must not create a directory.
@@ -309,7 +309,8 @@ Result<std::size_t> LatencyBranch::add(std::string_view name,
 }
 
 Result<std::shared_ptr<LockedLatencies>> LatencyBranch::find_or_create(std::string_view name,
-                                                                       uid_t creator, Moment now) {
+                                                                       uid_t creator,
+                                                                       Timestamp now) {
   const MutexLock lock(fed_mutex_);
   const auto found = fed_.find(std::string(name));
   if (found != fed_.end()) {
@@ -333,7 +334,7 @@ Result<std::shared_ptr<LockedLatencies>> LatencyBranch::find_or_create(std::stri
 }
 
 // The owner's: what the mount's modes have let pass.
-Result<void> LatencyBranch::remove_directory(std::string_view name, Moment now) {
+Result<void> LatencyBranch::remove_directory(std::string_view name, Timestamp now) {
   return remove(name, options_.owner, now);
 }
 
@@ -356,7 +357,7 @@ Result<LatencyBranch::FedDirectory*> LatencyBranch::find_for(std::string_view na
   return &found->second;
 }
 
-Result<void> LatencyBranch::reset(std::string_view name, uid_t sender, Moment now) {
+Result<void> LatencyBranch::reset(std::string_view name, uid_t sender, Timestamp now) {
   std::shared_ptr<LockedLatencies> latencies;
   {
     const MutexLock lock(fed_mutex_);
@@ -368,7 +369,7 @@ Result<void> LatencyBranch::reset(std::string_view name, uid_t sender, Moment no
   return {};
 }
 
-Result<void> LatencyBranch::remove(std::string_view name, uid_t sender, Moment now) {
+Result<void> LatencyBranch::remove(std::string_view name, uid_t sender, Timestamp now) {
   const MutexLock lock(fed_mutex_);
   const auto found = find_for(name, sender);
   if (!found) return found.error();

@@ -47,7 +47,7 @@ class LatencyBranch final : public Branch {
   };
 
   // Enters latency_hist/ below `tracing`. Tree and ledger outlive it, it outlives the tree's files.
-  LatencyBranch(Tree& tree, NodeId tracing, Ledger& ledger, const Options& options, Moment now);
+  LatencyBranch(Tree& tree, NodeId tracing, Ledger& ledger, const Options& options, Timestamp now);
   ~LatencyBranch() override;
 
   Handled handles() const override {
@@ -61,13 +61,13 @@ class LatencyBranch final : public Branch {
       EXCLUDES(kernel_mutex_, fed_mutex_);
 
   void save(ObjectSink& sink) const override EXCLUDES(kernel_mutex_, fed_mutex_);
-  SavedAt save_at(std::string_view path, ObjectSink& sink, Moment now) const override;
-  std::uint64_t stamp(Moment now) const override EXCLUDES(kernel_mutex_, fed_mutex_);
+  SavedAt save_at(std::string_view path, ObjectSink& sink, Timestamp now) const override;
+  std::uint64_t stamp(Timestamp now) const override EXCLUDES(kernel_mutex_, fed_mutex_);
   Result<void> load(const SavedObject& object, const Loading& loading) override
       EXCLUDES(kernel_mutex_, fed_mutex_);
 
   // The kernel's events, in the order of their times. kNotPermitted: not from this uid.
-  Result<void> take(std::span<const KernelEvent> events, uid_t sender, Moment now)
+  Result<void> take(std::span<const KernelEvent> events, uid_t sender, Timestamp now)
       EXCLUDES(kernel_mutex_);
   // Latencies of a program, into the directory of this name, which comes into being; lost: so many
   // that belong there have been dropped on their way. Returns how many of several were refused,
@@ -75,18 +75,18 @@ class LatencyBranch final : public Branch {
   // kNoSpace: a quota of the uid. kNotPermitted: another uid has fed it first, and the sender is
   // neither root nor the owner.
   Result<std::size_t> add(std::string_view name, std::span<const LatencySample> samples,
-                          std::uint64_t lost, uid_t sender, Moment now) EXCLUDES(fed_mutex_);
+                          std::uint64_t lost, uid_t sender, Timestamp now) EXCLUDES(fed_mutex_);
   // Allowed to the uid that fed it first, root and the owner. kNotFound, kBusy, kNotPermitted.
-  Result<void> reset(std::string_view name, uid_t sender, Moment now) EXCLUDES(fed_mutex_);
-  Result<void> remove(std::string_view name, uid_t sender, Moment now) EXCLUDES(fed_mutex_);
+  Result<void> reset(std::string_view name, uid_t sender, Timestamp now) EXCLUDES(fed_mutex_);
+  Result<void> remove(std::string_view name, uid_t sender, Timestamp now) EXCLUDES(fed_mutex_);
   // rmdir of a directory that programs feed. kBusy, kNotFound.
-  Result<void> remove_directory(std::string_view name, Moment now) EXCLUDES(fed_mutex_);
+  Result<void> remove_directory(std::string_view name, Timestamp now) EXCLUDES(fed_mutex_);
 
   WantedEvents wanted() const EXCLUDES(kernel_mutex_);
   // The feeder of the events has ended, or is another one: some events are missing.
-  void feeder_changed(Moment now) EXCLUDES(kernel_mutex_);
+  void feeder_changed(Timestamp now) EXCLUDES(kernel_mutex_);
   // Another feeder than that which was switched on cannot do what is wanted: all goes off.
-  void feeder_refused(Moment now) EXCLUDES(kernel_mutex_);
+  void feeder_refused(Timestamp now) EXCLUDES(kernel_mutex_);
 
  private:
   static Error no_such_cpu();
@@ -100,8 +100,8 @@ class LatencyBranch final : public Branch {
     uid_t creator = 0;
   };
 
-  void enter_enable(Moment now);
-  void enter_kernel_directories(Moment now);
+  void enter_enable(Timestamp now);
+  void enter_kernel_directories(Timestamp now);
   // The directories that programs feed, in the order in which they came.
   struct Fed {
     std::string name;
@@ -116,9 +116,9 @@ class LatencyBranch final : public Branch {
       EXCLUDES(kernel_mutex_);
 
   NodeId enter_kernel_directory(NodeId parent, std::string_view name, Latencies which,
-                                MaxLatencyFiles files, Moment now);
-  void enter_switch(NodeId directory, std::string_view name, Measuring what, Moment now);
-  void enter_pid(NodeId directory, Measuring what, Moment now);
+                                MaxLatencyFiles files, Timestamp now);
+  void enter_switch(NodeId directory, std::string_view name, Measuring what, Timestamp now);
+  void enter_pid(NodeId directory, Measuring what, Timestamp now);
 
   std::int64_t enabled(Measuring what) const EXCLUDES(kernel_mutex_);
   Result<void> enable(Measuring what, std::string_view line, const CallContext& call)
@@ -126,19 +126,19 @@ class LatencyBranch final : public Branch {
   pid_t selected(Measuring what) const EXCLUDES(kernel_mutex_);
   Result<void> select(Measuring what, std::string_view line, const CallContext& call)
       EXCLUDES(kernel_mutex_);
-  Moment last_switch() const EXCLUDES(kernel_mutex_);
-  void note_switch(Moment now) REQUIRES(kernel_mutex_) {
+  Timestamp last_switch() const EXCLUDES(kernel_mutex_);
+  void note_switch(Timestamp now) REQUIRES(kernel_mutex_) {
     last_switch_ = now;
     ++switches_;
   }
   void opened(const CallContext& call) EXCLUDES(kernel_mutex_);
-  void take_kernel(std::span<const KernelEvent> events, Moment now) EXCLUDES(kernel_mutex_);
+  void take_kernel(std::span<const KernelEvent> events, Timestamp now) EXCLUDES(kernel_mutex_);
   Result<void> ask_source(const CancellationToken& cancel);
   Result<void> may_change(const FedDirectory& directory, uid_t sender) const;
   // Finds the directory if the sender may change it. The errors are those of reset().
   Result<FedDirectory*> find_for(std::string_view name, uid_t sender) REQUIRES(fed_mutex_);
   Result<std::shared_ptr<LockedLatencies>> find_or_create(std::string_view name, uid_t creator,
-                                                          Moment now) EXCLUDES(fed_mutex_);
+                                                          Timestamp now) EXCLUDES(fed_mutex_);
 
   Tree& tree_;
   Ledger& ledger_;
@@ -152,7 +152,7 @@ class LatencyBranch final : public Branch {
   // undone, and that must not undo half of another write.
   bool is_switching_ GUARDED_BY(kernel_mutex_) = false;
   std::condition_variable_any switched_;          // waits on kernel_mutex_
-  Moment last_switch_ GUARDED_BY(kernel_mutex_);  // the last write to enable/ or a pid
+  Timestamp last_switch_ GUARDED_BY(kernel_mutex_);  // the last write to enable/ or a pid
   std::uint64_t switches_ GUARDED_BY(kernel_mutex_) = 0;
 
   mutable Mutex fed_mutex_{LockRank::kFedLatencies};

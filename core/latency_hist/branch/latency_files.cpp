@@ -29,10 +29,10 @@ T get(const Shared& latencies, Get of) {
 // The callbacks that all files share. The caller adds `render`.
 TextFile::Parts parts_of(const Shared& latencies) {
   return {.last_change =
-              [=](Moment) {
-                return get<Moment>(latencies, [](Set& set) { return set.last_change(); });
+              [=](Timestamp) {
+                return get<Timestamp>(latencies, [](Set& set) { return set.last_change(); });
               },
-          .version = [=](Moment) -> std::optional<std::uint64_t> {
+          .version = [=](Timestamp) -> std::optional<std::uint64_t> {
             return get<std::uint64_t>(latencies, [](Set& set) { return set.version(); });
           },
           .opened = [=](const CallContext& call) { latencies->opened(call); },
@@ -95,7 +95,7 @@ TextFile::Parts histogram_parts(const Shared& latencies, unsigned cpu) {
 }
 
 TextFile::Parts reset_parts(const Shared& latencies) {
-  TextFile::Parts parts = text_parts(latencies, [](Set&, Moment) { return "0\n"; });
+  TextFile::Parts parts = text_parts(latencies, [](Set&, Timestamp) { return "0\n"; });
   parts.write_unit = File::WriteUnit::kWrite;
   parts.write_line = [=](std::string_view, const CallContext& call) -> Result<void> {
     latencies->with([&](Set& set) { set.reset(call.now); });
@@ -106,7 +106,7 @@ TextFile::Parts reset_parts(const Shared& latencies) {
 
 TextFile::Parts maxima_parts(const Shared& latencies) {
   TextFile::Parts parts =
-      text_parts(latencies, [](Set& set, Moment now) { return set.maxima(now.monotonic); });
+      text_parts(latencies, [](Set& set, Timestamp now) { return set.maxima(now.monotonic); });
   parts.version = {};  // intervals end though nothing comes
   parts.write_line = [=](std::string_view line, const CallContext& call) {
     Result<void> done;
@@ -120,7 +120,7 @@ TextFile::Parts maxima_parts(const Shared& latencies) {
 TextFile::Parts snapshot_reset_parts(const Shared& latencies) {
   TextFile::Parts parts =
       snapshot_parts(latencies, [](const Snapshot& snapshot) { return snapshot.everything(); });
-  parts.take = [=](Moment now, std::size_t bytes_max) -> Result<std::string> {
+  parts.take = [=](Timestamp now, std::size_t bytes_max) -> Result<std::string> {
     Snapshot snapshot;
     bool fits = true;
     latencies->with([&](Set& set) {
@@ -137,7 +137,7 @@ TextFile::Parts snapshot_reset_parts(const Shared& latencies) {
 }  // namespace
 
 void enter_latency_files(Tree& tree, NodeId directory, const Names& names, const Shared& latencies,
-                         MaxLatencyFiles files, Moment now) {
+                         MaxLatencyFiles files, Timestamp now) {
   const auto enter = [&](const std::string& file, Audience audience, TextFile::Parts parts) {
     tree.add_file(directory, file, audience, std::make_shared<TextFile>(std::move(parts)), now);
   };
@@ -147,7 +147,7 @@ void enter_latency_files(Tree& tree, NodeId directory, const Names& names, const
     enter(cpu_name, kReadable, histogram_parts(latencies, cpu));
     if (files == MaxLatencyFiles::kNone) continue;
     enter("max_latency-" + cpu_name, kReadable,
-          text_parts(latencies, [=](Set& set, Moment) { return set.max_latency(cpu); }));
+          text_parts(latencies, [=](Set& set, Timestamp) { return set.max_latency(cpu); }));
   }
   enter("reset", kWritable, reset_parts(latencies));
   enter("summary", kReadable,
@@ -155,7 +155,7 @@ void enter_latency_files(Tree& tree, NodeId directory, const Names& names, const
   enter("data", kReadable,
         snapshot_parts(latencies, [name = names.name](const auto& all) { return all.data(name); }));
   enter("data.json", kReadable, json_parts(latencies, names));
-  enter("top", kReadable, text_parts(latencies, [](Set& set, Moment) { return set.top(); }));
+  enter("top", kReadable, text_parts(latencies, [](Set& set, Timestamp) { return set.top(); }));
   enter("maxima", kWritable, maxima_parts(latencies));
   enter("snapshot_reset", kConsumable, snapshot_reset_parts(latencies));
 }

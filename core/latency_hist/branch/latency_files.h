@@ -40,6 +40,6 @@ struct Names {
 };
 void enter_latency_files(Tree& tree, NodeId directory, const Names& names,
                          const std::shared_ptr<LockedLatencies>& latencies, MaxLatencyFiles files,
-                         Moment now);
+                         Timestamp now);
 
 }  // namespace tallyfs::latency_hist

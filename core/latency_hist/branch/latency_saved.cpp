@@ -85,11 +85,11 @@ bool LatencyBranch::save_kernel(ObjectSink& sink) const {
          sink.put(saved_object(SavedKind::kLatencySwitches, kFormat, kSwitchesLabel, bytes));
 }
 
-Branch::SavedAt LatencyBranch::save_at(std::string_view path, ObjectSink&, Moment) const {
+Branch::SavedAt LatencyBranch::save_at(std::string_view path, ObjectSink&, Timestamp) const {
   return path.starts_with("tracing/latency_hist") ? SavedAt::kAll : SavedAt::kElsewhere;
 }
 
-std::uint64_t LatencyBranch::stamp(Moment) const {
+std::uint64_t LatencyBranch::stamp(Timestamp) const {
   std::uint64_t stamp = 0;
   for (const Fed& each : fed()) {
     each.directory.latencies->with(

@@ -44,12 +44,12 @@ Measuring measuring_of(Latencies which) {
   return Measuring::kSections;
 }
 
-KernelLatencies::KernelLatencies(unsigned cpus, Moment now)
+KernelLatencies::KernelLatencies(unsigned cpus, Timestamp now)
     : cpus_(cpus), now_(now), running_(cpus), wakeups_(cpus), timers_(cpus), sections_(cpus) {
   for (const Kind kind : kKinds) sets_.emplace_back(cpus, now, kind);
 }
 
-void KernelLatencies::take(std::span<const KernelEvent> events, Moment now) {
+void KernelLatencies::take(std::span<const KernelEvent> events, Timestamp now) {
   now_ = now;
   Nanoseconds last = now.monotonic;
   for (const KernelEvent& each : events) {
@@ -65,7 +65,7 @@ void KernelLatencies::take(std::span<const KernelEvent> events, Moment now) {
   if (!events.empty()) give_up(std::min(last, now.monotonic));
 }
 
-void KernelLatencies::pass(Moment now) {
+void KernelLatencies::pass(Timestamp now) {
   now_ = now;
   give_up(now.monotonic);
 }

@@ -48,13 +48,13 @@ class KernelLatencies {
   using Nanoseconds = std::chrono::nanoseconds;
 
   // cpus: how many this machine could have.
-  KernelLatencies(unsigned cpus, Moment now);
+  KernelLatencies(unsigned cpus, Timestamp now);
 
   // In the order of their times, each no later than now. An event with a CPU, a kind or a time that
   // cannot be counts as lost; a time more than kNearMax from now is taken as that.
-  void take(std::span<const KernelEvent> events, Moment now);
+  void take(std::span<const KernelEvent> events, Timestamp now);
   // Time passes without events: measurements that wait in vain are given up.
-  void pass(Moment now);
+  void pass(Timestamp now);
 
   // 0 is off. kInvalid: timerandwakeup needs wakeup and missed_timer_offsets, and goes off with
   // either. Gathered latencies stay.
@@ -90,7 +90,7 @@ class KernelLatencies {
   bool uses_timers() const { return is_on(Measuring::kMissedTimerOffsets); }
 
   const unsigned cpus_;
-  Moment now_;
+  Timestamp now_;
   std::vector<Set> sets_;  // by Latencies
   std::array<std::int64_t, kMeasurings> enabled_{};
   std::array<pid_t, kMeasurings> selected_{};

@@ -20,7 +20,7 @@ std::uint64_t Set::worst_case_bytes(unsigned cpus) {
                  Periods<Summary>::worst_case_bytes(longest));
 }
 
-void Set::changed(Moment now) {
+void Set::changed(Timestamp now) {
   version_ += 1;
   last_change_ = now;
 }
@@ -30,19 +30,19 @@ Set::PerCpu& Set::of(unsigned cpu) {
   return per_cpu_[cpu];
 }
 
-void Set::count_lost(std::uint64_t events, unsigned cpu, Moment now) {
+void Set::count_lost(std::uint64_t events, unsigned cpu, Timestamp now) {
   if (events == 0) return;
   add_saturating(cpu == kNoCpu ? lost_somewhere_ : of(cpu).lost, events);
   changed(now);
 }
 
-void Set::count_unmatched(std::uint64_t begun, unsigned cpu, Moment now) {
+void Set::count_unmatched(std::uint64_t begun, unsigned cpu, Timestamp now) {
   if (begun == 0) return;
   add_saturating(of(cpu).unmatched, begun);
   changed(now);
 }
 
-void Set::add(const Record& record, Moment now) {
+void Set::add(const Record& record, Timestamp now) {
   changed(now);
   ++samples_;
   PerCpu& cpu = of(record.cpu);
@@ -74,7 +74,7 @@ void Set::add_to_maxima(PerCpu& cpu, const Record& record, Nanoseconds now) {
   cpu.maxima->add({&sample, 1});
 }
 
-void Set::reset(Moment now) {
+void Set::reset(Timestamp now) {
   changed(now);
   per_cpu_.clear();
   top_.clear();
@@ -83,7 +83,7 @@ void Set::reset(Moment now) {
   lost_somewhere_ = 0;
 }
 
-Result<void> Set::define_maxima(std::string_view line, Moment now) {
+Result<void> Set::define_maxima(std::string_view line, Timestamp now) {
   PeriodSettings wanted = intervals_;
   Tokens tokens(line);
   bool is_empty = true;

@@ -41,7 +41,7 @@ class Set {
   // Losses on a CPU that is not known.
   static constexpr unsigned kNoCpu = KernelEvent::kNoCpu;
 
-  Set(unsigned cpus, Moment now, Kind kind = Kind::kFed)
+  Set(unsigned cpus, Timestamp now, Kind kind = Kind::kFed)
       : cpus_(cpus),
         kind_(kind),
         origin_(now.monotonic),
@@ -51,23 +51,23 @@ class Set {
   static std::uint64_t worst_case_bytes(unsigned cpus);
 
   // record.cpu < cpus().
-  void add(const Record& record, Moment now);
+  void add(const Record& record, Timestamp now);
   // count_lost(): so many events did not arrive. count_unmatched(): so many latencies began whose
   // end was not seen. cpu < cpus(), or of events kNoCpu.
-  void count_lost(std::uint64_t events, unsigned cpu, Moment now);
-  void count_unmatched(std::uint64_t begun, unsigned cpu, Moment now);
+  void count_lost(std::uint64_t events, unsigned cpu, Timestamp now);
+  void count_unmatched(std::uint64_t begun, unsigned cpu, Timestamp now);
   // Clears everything but the settings of the intervals and the number of samples ever added.
-  void reset(Moment now);
+  void reset(Timestamp now);
   // line: `period=MICROSECONDS entries_max=N`, either or both. Starts the maxima again. kInvalid
   // names the token.
-  Result<void> define_maxima(std::string_view line, Moment now);
+  Result<void> define_maxima(std::string_view line, Timestamp now);
 
   // Saves everything but measurements that are under way. load() replaces the contents, or fails
   // the reader on bytes that save() does not write and changes nothing. After another boot the
   // maxima start again, and records have the time 0. load() fails if the machine has fewer CPUs
   // than the file has counts for.
   void save(ByteWriter& out) const;
-  void load(ByteReader& in, Boot boot, Moment now);
+  void load(ByteReader& in, Boot boot, Timestamp now);
 
   // Copies, to be rendered without the lock. cpu < cpus().
   Histogram histogram(unsigned cpu) const;
@@ -87,7 +87,7 @@ class Set {
   unsigned cpus_in_use() const { return static_cast<unsigned>(per_cpu_.size()); }
   // Another number whenever the text of a file changes, maxima aside.
   std::uint64_t version() const { return version_; }
-  Moment last_change() const { return last_change_; }
+  Timestamp last_change() const { return last_change_; }
 
  private:
   struct PerCpu {
@@ -99,7 +99,7 @@ class Set {
     std::optional<Periods<Summary>> maxima;
   };
 
-  void changed(Moment now);
+  void changed(Timestamp now);
   PerCpu& of(unsigned cpu);
   void add_to_top(const Record& record);
   void add_to_maxima(PerCpu& cpu, const Record& record, Nanoseconds now);
@@ -117,7 +117,7 @@ class Set {
   std::uint64_t version_ = 0;
   std::uint64_t samples_ = 0;  // all that were added, resets or not; after load(), of histograms
   Nanoseconds since_;          // the last reset; 0 after load()
-  Moment last_change_;
+  Timestamp last_change_;
 };
 
 }  // namespace tallyfs::latency_hist

@@ -58,7 +58,7 @@ Set::PerCpu Set::load_cpu(ByteReader& in, Boot boot) const {
   return cpu;
 }
 
-void Set::load(ByteReader& in, Boot boot, Moment now) {
+void Set::load(ByteReader& in, Boot boot, Timestamp now) {
   Set loaded(cpus_, now, kind_);
   loaded.load_intervals(in);
   loaded.origin_ = load_time(in);

@@ -28,7 +28,7 @@ struct Snapshot {
     std::string_view name;
     std::uint64_t epoch = 0;  // of the daemon
     bool is_on = true;        // it is measured
-    Moment now;
+    Timestamp now;
   };
 
   Kind kind = Kind::kFed;

@@ -13,7 +13,7 @@ std::string definition_of(const DaemonCounter::Row& row) {
 
 }  // namespace
 
-CounterInterface::CounterInterface(std::shared_ptr<Interface> interface, Moment now)
+CounterInterface::CounterInterface(std::shared_ptr<Interface> interface, Timestamp now)
     : interface_(std::move(interface)) {
   for (const DaemonCounter::Row& row : DaemonCounter::kRows) {
     const auto made = interface_->create_statistic(row.name, definition_of(row), now);
@@ -26,13 +26,14 @@ CounterInterface::CounterInterface(std::shared_ptr<Interface> interface, Moment 
   }
 }
 
-void CounterInterface::record(DaemonCounter what, std::int64_t x, std::uint64_t count, Moment now) {
+void CounterInterface::record(DaemonCounter what, std::int64_t x, std::uint64_t count,
+                              Timestamp now) {
   const Sample sample{.x = x, .y = count, .time = now.monotonic};
   const Run run{statistics_[what.index()], {&sample, 1}};
   interface_->add({&run, 1}, now);
 }
 
-Result<void> CounterInterface::go_on(Interface& before, Moment now) {
+Result<void> CounterInterface::resume_from(Interface& before, Timestamp now) {
   std::string names;
   for (const std::string& each : interface_->take_data(before, now)) {
     names.append(names.empty() ? "" : ", ").append(each);

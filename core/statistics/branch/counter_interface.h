@@ -17,12 +17,12 @@ namespace tallyfs::statistics {
 class CounterInterface final : public DaemonCounters {
  public:
   // Creates the statistics in an interface that has none.
-  CounterInterface(std::shared_ptr<Interface> interface, Moment now);
+  CounterInterface(std::shared_ptr<Interface> interface, Timestamp now);
 
-  void record(DaemonCounter what, std::int64_t x, std::uint64_t count, Moment now) override;
+  void record(DaemonCounter what, std::int64_t x, std::uint64_t count, Timestamp now) override;
   // Takes over the previous server's counters. kNoSpace: names those that had no room and start
   // from 0.
-  Result<void> go_on(Interface& before, Moment now);
+  Result<void> resume_from(Interface& before, Timestamp now);
 
  private:
   std::shared_ptr<Interface> interface_;  // shared with its files in the tree

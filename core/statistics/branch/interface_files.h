@@ -26,10 +26,10 @@ class DefinitionFile final : public File, private Observed, private LineReviewer
   Result<std::string> render(const CallContext&, std::size_t bytes_max) const override {
     return interface_->render_definition(bytes_max);
   }
-  std::optional<std::uint64_t> version(Moment now) const override {
+  std::optional<std::uint64_t> version(Timestamp now) const override {
     return interface_->version(now);
   }
-  Moment last_change(Moment now) const override { return interface_->last_change(now); }
+  Timestamp last_change(Timestamp now) const override { return interface_->last_change(now); }
   const Observed* observed() const override { return this; }
   Result<void> write_line(std::string_view line, const CallContext& call) override {
     const auto read = OwnLine::in_file(line, name_);
@@ -47,7 +47,7 @@ class DefinitionFile final : public File, private Observed, private LineReviewer
   LineReviewer* reviewer() override { return this; }
 
  private:
-  FileState look(Moment now) const override {
+  FileState look(Timestamp now) const override {
     const Interface::State state = interface_->look(now);
     return {state.version, state.last_change};
   }
@@ -76,14 +76,14 @@ class DataFile final : public File, private Observed {
   Result<std::string> render(const CallContext& call, std::size_t bytes_max) const override {
     return interface_->render_data(call.now, bytes_max);
   }
-  std::optional<std::uint64_t> version(Moment now) const override {
+  std::optional<std::uint64_t> version(Timestamp now) const override {
     return interface_->version(now);
   }
-  Moment last_change(Moment now) const override { return interface_->last_change(now); }
+  Timestamp last_change(Timestamp now) const override { return interface_->last_change(now); }
   const Observed* observed() const override { return this; }
 
  private:
-  FileState look(Moment now) const override {
+  FileState look(Timestamp now) const override {
     const Interface::State state = interface_->look(now);
     return {state.version, state.last_change};
   }
@@ -113,7 +113,7 @@ class DataJsonFile final : public File {
   Result<std::string> render(const CallContext& call, std::size_t bytes_max) const override {
     return interface_->render_json(name_, epoch_, call.now, bytes_max);
   }
-  Moment last_change(Moment now) const override { return interface_->last_change(now); }
+  Timestamp last_change(Timestamp now) const override { return interface_->last_change(now); }
 
  private:
   const std::string name_;

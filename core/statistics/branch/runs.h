@@ -12,7 +12,7 @@ namespace tallyfs::statistics {
 // Collects runs of one interface after the other and hands them over under one lock each.
 class StatisticsBranch::Runs {
  public:
-  Runs(Workspace& workspace, Taken& taken, Moment now)
+  Runs(Workspace& workspace, Taken& taken, Timestamp now)
       : runs_(workspace.runs), taken_(taken), now_(now) {}
 
   void push(const InterfaceEntry& owner, Statistic* statistic, std::span<const Sample> samples) {
@@ -33,7 +33,7 @@ class StatisticsBranch::Runs {
  private:
   std::array<Run, NamedSamples::kCapacity>& runs_;
   Taken& taken_;
-  const Moment now_;
+  const Timestamp now_;
   const InterfaceEntry* owner_ = nullptr;
   std::size_t size_ = 0;
 };

@@ -28,7 +28,7 @@ constexpr std::size_t kInterfacesAtOnce = 128;
 class StatisticsBranch::InterfacesDirectory final : public Directory {
  public:
   InterfacesDirectory(StatisticsBranch& statistics) : statistics_(statistics) {}
-  Result<void> remove_directory(std::string_view name, Moment now) override {
+  Result<void> remove_directory(std::string_view name, Timestamp now) override {
     return statistics_.remove_interface(name, now);
   }
 
@@ -36,16 +36,17 @@ class StatisticsBranch::InterfacesDirectory final : public Directory {
   StatisticsBranch& statistics_;
 };
 
-StatisticsBranch::StatisticsBranch(Tree& tree, Ledger& ledger, uid_t owner, Moment now, Ports ports)
+StatisticsBranch::StatisticsBranch(Tree& tree, Ledger& ledger, uid_t owner, Timestamp now,
+                                   BranchDependencies dependencies)
     : tree_(tree),
       ledger_(ledger),
       ownership_(owner),
-      processes_(ports.processes),
-      shapes_(ports.shapes),
-      is_writer_(std::move(ports.is_writer)),
-      errors_(ports.errors),
-      daemon_(std::move(ports.daemon)),
-      statistics_(ports.switches) {
+      processes_(dependencies.processes),
+      shapes_(dependencies.shapes),
+      is_writer_(std::move(dependencies.is_writer)),
+      errors_(dependencies.errors),
+      daemon_(std::move(dependencies.daemon)),
+      statistics_(dependencies.switches) {
   directory_ = tree_.add_directory(Tree::kRoot, "statistics",
                                    std::make_shared<InterfacesDirectory>(*this), now,
                                    {.permissions = 0755, .readers = true, .writers = true});
@@ -60,10 +61,10 @@ StatisticsBranch::StatisticsBranch(Tree& tree, Ledger& ledger, uid_t owner, Mome
 
 StatisticsBranch::~StatisticsBranch() {
   // What stands behind these names points here.
-  tree_.remove(directory_, Moment{});
-  tree_.remove(rules_file_, Moment{});
-  tree_.remove(overview_file_, Moment{});
-  tree_.remove(metrics_directory_, Moment{});
+  tree_.remove(directory_, Timestamp{});
+  tree_.remove(rules_file_, Timestamp{});
+  tree_.remove(overview_file_, Timestamp{});
+  tree_.remove(metrics_directory_, Timestamp{});
 }
 
 StatisticsBranch::StatisticEntry* StatisticsBranch::find(std::string_view path) const {
@@ -86,7 +87,7 @@ StatisticsBranch::InterfaceEntry* StatisticsBranch::find_interface(std::string_v
 // Step by step for all of them, so that the memory that one needs is on its way while others are at
 // the step before.
 std::vector<StatisticsBranch::Refused> StatisticsBranch::look_up(const NamedSamples& samples,
-                                                                 uid_t creator, Moment now) {
+                                                                 uid_t creator, Timestamp now) {
   auto& entries = workspace_.entries;
   const auto names = samples.names();
   for (const auto& name : names) paths_.prefetch(name.hash);
@@ -115,7 +116,7 @@ std::vector<StatisticsBranch::Refused> StatisticsBranch::look_up(const NamedSamp
   return refused;
 }
 
-Taken StatisticsBranch::add(NamedSamples& samples, uid_t sender, Moment now) {
+Taken StatisticsBranch::add(NamedSamples& samples, uid_t sender, Timestamp now) {
   Taken taken;
   const MutexLock lock(mutex_);
   const auto refused = look_up(samples, sender, now);
@@ -178,7 +179,7 @@ void StatisticsBranch::add_by_group(const NamedSamples& samples, Runs& runs) {
 
 // A name before this one in its batch may have been the same.
 Result<StatisticsBranch::StatisticEntry*> StatisticsBranch::find_or_create(
-    const NamedSamples& samples, std::size_t name, uid_t creator, Moment now) {
+    const NamedSamples& samples, std::size_t name, uid_t creator, Timestamp now) {
   const NamedSamples::Name& wanted = samples.names()[name];
   if (StatisticEntry* const entry = paths_.find(wanted.path, wanted.hash)) return entry;
   const auto path = stored_path(wanted.path);
@@ -203,7 +204,7 @@ Result<std::string> StatisticsBranch::stored_target(const wire::CommandLine& com
   return stored;
 }
 
-Result<Taken> StatisticsBranch::add(wire::PackedSamples samples, uid_t sender, Moment now) {
+Result<Taken> StatisticsBranch::add(wire::PackedSamples samples, uid_t sender, Timestamp now) {
   Taken taken;
   const MutexLock lock(mutex_);
   const auto* const found = statistics_.find(samples.number());
@@ -225,7 +226,7 @@ Result<Taken> StatisticsBranch::add(wire::PackedSamples samples, uid_t sender, M
 }
 
 // Those that are left have the process until then, so that nothing else removes them.
-bool StatisticsBranch::process_ended(pid_t process, Moment now, const IsLate& is_late) {
+bool StatisticsBranch::process_ended(pid_t process, Timestamp now, const IsLate& is_late) {
   const MutexLock lock(mutex_);
   for (;;) {
     const auto gone = drop_feeder(process);
@@ -250,7 +251,8 @@ std::vector<StatisticsBranch::InterfaceEntry*> StatisticsBranch::drop_feeder(pid
   return gone;
 }
 
-Result<void> StatisticsBranch::create_interface(std::string_view name, uid_t creator, Moment now) {
+Result<void> StatisticsBranch::create_interface(std::string_view name, uid_t creator,
+                                                Timestamp now) {
   if (!is_name(name)) {
     return Error{ErrorCode::kInvalid, "not an interface's name (1 to 255 printable bytes, no '=')",
                  0};
@@ -264,7 +266,7 @@ Result<void> StatisticsBranch::create_interface(std::string_view name, uid_t cre
 
 StatisticsBranch::InterfaceEntry& StatisticsBranch::enter(std::string_view name,
                                                           std::shared_ptr<Interface> interface,
-                                                          Moment now) {
+                                                          Timestamp now) {
   auto entry = std::make_unique<InterfaceEntry>(
       InterfaceEntry{.name = std::string(name), .interface = std::move(interface)});
   entry->interface->count_refused_in(refused_in_cells_);
@@ -327,7 +329,7 @@ void StatisticsBranch::forget(StatisticEntry& entry) {
   statistics_.remove(entry.number);
 }
 
-void StatisticsBranch::forget(std::span<InterfaceEntry* const> entries, Moment now) {
+void StatisticsBranch::forget(std::span<InterfaceEntry* const> entries, Timestamp now) {
   std::vector<NodeId> nodes;
   for (InterfaceEntry* const entry : entries) {
     for (const Statistic* const statistic : entry->interface->statistics()) {
@@ -341,7 +343,7 @@ void StatisticsBranch::forget(std::span<InterfaceEntry* const> entries, Moment n
   tree_.remove(nodes, now);
 }
 
-bool StatisticsBranch::shrink(const InterfaceEntry& entry, Moment now, const IsLate& is_late) {
+bool StatisticsBranch::shrink(const InterfaceEntry& entry, Timestamp now, const IsLate& is_late) {
   Interface& interface = *entry.interface;
   while (interface.size() > kStatisticsAtOnce) {
     for (std::size_t i = 0; i < kStatisticsAtOnce && interface.size() != 0; ++i) {
@@ -354,7 +356,7 @@ bool StatisticsBranch::shrink(const InterfaceEntry& entry, Moment now, const IsL
   return true;
 }
 
-bool StatisticsBranch::remove(InterfaceEntry& entry, Moment now, const IsLate& is_late) {
+bool StatisticsBranch::remove(InterfaceEntry& entry, Timestamp now, const IsLate& is_late) {
   if (!shrink(entry, now, is_late)) return false;
   forget(entry, now);
   return true;

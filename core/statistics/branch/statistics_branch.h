@@ -32,11 +32,11 @@
 #include "core/base/result.h"
 #include "core/base/text.h"
 #include "core/branch/branch.h"
+#include "core/branch/branch_dependencies.h"
 #include "core/branch/command.h"
 #include "core/branch/lifetime.h"
 #include "core/branch/number_table.h"
 #include "core/branch/ownership.h"
-#include "core/branch/ports.h"
 #include "core/statistics/branch/command_text.h"
 #include "core/statistics/branch/counter_interface.h"
 #include "core/statistics/branch/rules.h"
@@ -91,15 +91,16 @@ class StatisticsBranch final : public Branch {
 
   // Enters `statistics/` into the tree. Tree and ledger outlive it. owner is the daemon's uid,
   // which may do what root may.
-  StatisticsBranch(Tree& tree, Ledger& ledger, uid_t owner, Moment now, Ports ports = {});
+  StatisticsBranch(Tree& tree, Ledger& ledger, uid_t owner, Timestamp now,
+                   BranchDependencies dependencies = {});
   ~StatisticsBranch() override;
 
   // Adds samples by name; a name not known yet comes into being, on, with the default type. X of
   // statistics with decimals are changed into what these keep.
-  Taken add(NamedSamples& samples, uid_t sender, Moment now) EXCLUDES(mutex_);
+  Taken add(NamedSamples& samples, uid_t sender, Timestamp now) EXCLUDES(mutex_);
   // Adds packed samples by number. kStale: the number names nothing (any more); kNotPermitted: the
   // sender may not feed its interface.
-  Result<Taken> add(wire::PackedSamples samples, uid_t sender, Moment now) EXCLUDES(mutex_);
+  Result<Taken> add(wire::PackedSamples samples, uid_t sender, Timestamp now) EXCLUDES(mutex_);
 
   // Adds what rings of this uid held. Samples are lost whose number names nothing (any more), or
   // whose interface the uid may not feed.
@@ -108,7 +109,8 @@ class StatisticsBranch final : public Branch {
     std::uint64_t lost = 0;
     std::vector<std::string> saturated;  // as Taken's
   };
-  TakenFromRing add(std::span<const NumberedRun> runs, uid_t sender, Moment now) EXCLUDES(mutex_);
+  TakenFromRing add(std::span<const NumberedRun> runs, uid_t sender, Timestamp now)
+      EXCLUDES(mutex_);
 
   Handled handles() const override {
     return {.lines = kLines<wire::CommandLine>,
@@ -131,33 +133,33 @@ class StatisticsBranch final : public Branch {
   // The feeder has ended: what its cells of that statistic hold becomes the statistic's own.
   // Cells of other feeders are not read.
   // False: some are left, as it was late.
-  bool absorb_cells(std::uint64_t number, const CellSource* source, Moment now,
+  bool absorb_cells(std::uint64_t number, const CellSource* source, Timestamp now,
                     const IsLate& is_late) EXCLUDES(mutex_);
   // Feeders send all samples from now on, also those of statistics to come.
-  void end_cells(Moment now) EXCLUDES(mutex_);
+  void end_cells(Timestamp now) EXCLUDES(mutex_);
 
   // Carries out a command line. kInvalid, kNotFound, kNotPermitted, kBusy, kNoSpace; token_at is an
   // offset into the line. A member of --write-group may what the daemon's uid may, but feed.
   // Statistics go one by one with their interface, the last one first. Without a step: whole.
-  Result<Done> execute(const wire::CommandLine& command, const Sender& sender, Moment now)
+  Result<Done> execute(const wire::CommandLine& command, const Sender& sender, Timestamp now)
       EXCLUDES(mutex_) {
     LineProgress progress;
     return execute(command, sender, now, {progress, never_late});
   }
-  Result<Done> execute(const wire::CommandLine& typed, const Sender& sender, Moment now,
+  Result<Done> execute(const wire::CommandLine& typed, const Sender& sender, Timestamp now,
                        const LineStep& step) EXCLUDES(mutex_);
 
   // The process has ended: interfaces go that had lifetime=feeder and no other process left.
-  bool process_ended(pid_t process, Moment now, const IsLate& is_late = never_late) override
+  bool process_ended(pid_t process, Timestamp now, const IsLate& is_late = never_late) override
       EXCLUDES(mutex_);
 
   // Rules of the file of --rules at `path`, instead of those that came from it before. They are for
   // statistics to come. The error log has the first faults, with the path.
-  Rules::Reading take_rules(const std::string& path, std::string_view text, Moment now)
+  Rules::Reading take_rules(const std::string& path, std::string_view text, Timestamp now)
       EXCLUDES(mutex_);
 
   // Enters `metrics/`. Called once, before there are readers.
-  void enter_metrics(const MetricsSettings& settings, Moment now);
+  void enter_metrics(const MetricsSettings& settings, Timestamp now);
 
   // How what commands have changed is kept for the case of a kill.
   struct Keeping {
@@ -173,7 +175,7 @@ class StatisticsBranch final : public Branch {
   // of more than kLineAtOnce statistics, all of which a line has changed, is saved soon instead, as
   // others would wait for it. False: all was saved, which is not the doing of these commands. One
   // thread at a time.
-  bool write_changes(Moment now) EXCLUDES(mutex_) {
+  bool write_changes(Timestamp now) EXCLUDES(mutex_) {
     if (has_changed_.load(std::memory_order_relaxed)) [[unlikely]]
       return write_changed(now);
     return true;
@@ -183,18 +185,18 @@ class StatisticsBranch final : public Branch {
 
   // What rmdir does. It lets others have the lock between its steps. kBusy for the daemon's own,
   // kNotFound.
-  Result<void> remove_interface(std::string_view name, Moment now) EXCLUDES(mutex_);
+  Result<void> remove_interface(std::string_view name, Timestamp now) EXCLUDES(mutex_);
 
   // The rules that were written, and every interface but the daemon's own, with all that is in it.
   // Each interface is copied under its own lock, one at a time. For a restart are not saved: the
   // numbers that feeders hold, which belong to an epoch; node ids; and interfaces with
   // lifetime=feeder, since their feeders make them again.
   void save(ObjectSink& sink) const override EXCLUDES(mutex_);
-  SavedAt save_at(std::string_view path, ObjectSink& sink, Moment now) const override
+  SavedAt save_at(std::string_view path, ObjectSink& sink, Timestamp now) const override
       EXCLUDES(mutex_);
   // All of them, and the daemon's own, with their numbers and feeders; then the table of numbers.
-  void hand_on(ObjectSink& sink, Moment now) override EXCLUDES(mutex_);
-  std::uint64_t stamp(Moment now) const override EXCLUDES(mutex_);
+  void hand_on(ObjectSink& sink, Timestamp now) override EXCLUDES(mutex_);
+  std::uint64_t stamp(Timestamp now) const override EXCLUDES(mutex_);
   Result<void> load(const SavedObject& object, const Loading& loading) override EXCLUDES(mutex_);
   Result<void> end_loading(const Loading& loading) override EXCLUDES(mutex_);
 
@@ -286,10 +288,10 @@ class StatisticsBranch final : public Branch {
   };
   // Of each of the names, into the workspace; makes those that are missing. A name that is refused
   // has no entry.
-  std::vector<Refused> look_up(const NamedSamples& samples, uid_t creator, Moment now)
+  std::vector<Refused> look_up(const NamedSamples& samples, uid_t creator, Timestamp now)
       REQUIRES(mutex_);
   Result<StatisticEntry*> find_or_create(const NamedSamples& samples, std::size_t name,
-                                         uid_t creator, Moment now) REQUIRES(mutex_);
+                                         uid_t creator, Timestamp now) REQUIRES(mutex_);
   // Whether some X is not yet what its statistic keeps.
   bool has_decimals(const NamedSamples& samples) const REQUIRES(mutex_);
   // Makes X what its statistic keeps. Rejects samples that have none, or whose X cannot be kept.
@@ -332,15 +334,15 @@ class StatisticsBranch final : public Branch {
   void note_changed(std::string_view interface, std::string_view statistic) REQUIRES(mutex_);
   void note_changed(std::string_view interface, Extent extent) REQUIRES(mutex_);
   Changed& noted(std::string_view interface) REQUIRES(mutex_);
-  bool write_changed(Moment now) EXCLUDES(mutex_);
-  bool write(Changed changed, Moment now) EXCLUDES(mutex_);
-  void put(const Changed& changed, const Handed& handed, ObjectSink& sink, Moment now)
+  bool write_changed(Timestamp now) EXCLUDES(mutex_);
+  bool write(Changed changed, Timestamp now) EXCLUDES(mutex_);
+  void put(const Changed& changed, const Handed& handed, ObjectSink& sink, Timestamp now)
       EXCLUDES(mutex_);
   bool put_changes(const Changed& changed, const Handed& handed, ObjectSink& sink)
       EXCLUDES(mutex_);
   // Tells the sink what there is of that name when it returns: the interface, or that it is gone.
   // `found` is what there was before.
-  void put_whole(std::string_view name, Handed found, ObjectSink& sink, Moment now) const
+  void put_whole(std::string_view name, Handed found, ObjectSink& sink, Timestamp now) const
       EXCLUDES(mutex_);
   void raise_first_version(std::uint64_t version) REQUIRES(mutex_);
   Result<void> load_changes(const SavedObject& object) EXCLUDES(mutex_);
@@ -358,51 +360,51 @@ class StatisticsBranch final : public Branch {
   };
   // The target of a command, as the statistic is called or will be.
   Result<std::string> stored_target(const wire::CommandLine& command) const EXCLUDES(mutex_);
-  Result<Done> carry_out(const wire::CommandLine& command, const Sender& sender, Moment now,
+  Result<Done> carry_out(const wire::CommandLine& command, const Sender& sender, Timestamp now,
                          const LineStep& step) EXCLUDES(mutex_);
   static Result<AskedInterface> parse_interface(std::string_view words);
   static Result<AskedInterface> asked_interface(const wire::CommandLine& command);
-  Result<Done> create_lasting(const wire::CommandLine& command, const Sender& sender, Moment now)
+  Result<Done> create_lasting(const wire::CommandLine& command, const Sender& sender, Timestamp now)
       EXCLUDES(mutex_);
   Result<Done> create(const wire::CommandLine& command, const AskedInterface& asked,
-                      const Sender& sender, Moment now) REQUIRES(mutex_);
+                      const Sender& sender, Timestamp now) REQUIRES(mutex_);
   Result<Done> leave(const wire::CommandLine& command, const InterfaceEntry& owner, Done done,
-                     const Sender& sender, Moment now) REQUIRES(mutex_);
+                     const Sender& sender, Timestamp now) REQUIRES(mutex_);
   // kInvalid: the samples of the line and those that the statistic has do not add up.
   Result<void> agree_on_units(const wire::CommandLine& command, const InterfaceEntry& owner,
                               const Sender& sender) const REQUIRES(mutex_);
   bool is_ruled(const wire::CommandLine& command) REQUIRES(mutex_);
   Done with_warning(Done done, const wire::CommandLine& command, const Sender& sender,
-                    std::optional<Error> fault, Moment now) const;
+                    std::optional<Error> fault, Timestamp now) const;
   Result<Done> create_interface(const wire::CommandLine& command, const AskedInterface& asked,
-                                const Sender& sender, Moment now) REQUIRES(mutex_);
+                                const Sender& sender, Timestamp now) REQUIRES(mutex_);
   Done leave(const wire::CommandLine& command, const InterfaceEntry& entry,
-             const AskedInterface& asked, const Sender& sender, Moment now) REQUIRES(mutex_);
+             const AskedInterface& asked, const Sender& sender, Timestamp now) REQUIRES(mutex_);
   // `define INTERFACE feed=...`: nothing of its statistics.
   static std::optional<Token> feed_alone(const wire::CommandLine& command);
-  Result<Done> define_feed(const wire::CommandLine& command, const Token& word, Moment now,
+  Result<Done> define_feed(const wire::CommandLine& command, const Token& word, Timestamp now,
                            const IsLate& is_late) REQUIRES(mutex_);
-  Result<Done> define(const wire::CommandLine& command, const Sender& sender, Moment now,
+  Result<Done> define(const wire::CommandLine& command, const Sender& sender, Timestamp now,
                       const LineStep& step) REQUIRES(mutex_);
   static std::optional<Error> remark_on_default(const InterfaceEntry& entry,
                                                 std::string_view line);
-  Result<bool> define_default(const InterfaceEntry& entry, std::string_view text, Moment now,
+  Result<bool> define_default(const InterfaceEntry& entry, std::string_view text, Timestamp now,
                               Strictness strictness) REQUIRES(mutex_);
-  Result<Done> remove(const wire::CommandLine& command, uid_t sender, Moment now,
+  Result<Done> remove(const wire::CommandLine& command, uid_t sender, Timestamp now,
                       const IsLate& is_late) REQUIRES(mutex_);
-  Result<Done> create_view(const wire::CommandLine& command, const Sender& sender, Moment now)
+  Result<Done> create_view(const wire::CommandLine& command, const Sender& sender, Timestamp now)
       REQUIRES(mutex_);
   Result<Done> attach(const wire::CommandLine& command, uid_t sender) REQUIRES(mutex_);
 
   // At token_at of an error stands where in `path` or in the text behind it the fault lies.
   Result<StatisticEntry*> create_statistic(std::string_view path, std::string_view text,
-                                           uid_t creator, Moment now,
+                                           uid_t creator, Timestamp now,
                                            Strictness strictness = Strictness::kTolerant)
       REQUIRES(mutex_);
   // Its files in the directories of formats that were looked into.
-  void enter_metrics(InterfaceEntry& entry, Moment now) REQUIRES(mutex_);
-  void enter_rules(Moment now) REQUIRES(mutex_);
-  void enter_overview(Moment now);
+  void enter_metrics(InterfaceEntry& entry, Timestamp now) REQUIRES(mutex_);
+  void enter_rules(Timestamp now) REQUIRES(mutex_);
+  void enter_overview(Timestamp now);
   struct Listed {
     NodeId node = 0;
     std::string name;
@@ -415,15 +417,16 @@ class StatisticsBranch final : public Branch {
   // one to end decides.
   CellRounds begin_cell_open() const EXCLUDES(mutex_);
   void end_cell_open(CellRounds& rounds) const EXCLUDES(mutex_);
-  void apply_rules(const StatisticEntry& entry, Moment now, Interface::By by) REQUIRES(mutex_);
+  void apply_rules(const StatisticEntry& entry, Timestamp now, Interface::By by) REQUIRES(mutex_);
   // Lines of the rules that match, in their order.
   std::vector<std::string> lines_of_rules(const std::string& path, std::string_view statistic)
       REQUIRES(mutex_);
   // The first statistic that is there and that the rule in a line would change; nothing: none.
   std::optional<std::string> first_unlike(std::string_view line) const REQUIRES(mutex_);
-  void apply_rules(Moment now) REQUIRES(mutex_);
-  Result<void> create_interface(std::string_view name, uid_t creator, Moment now) REQUIRES(mutex_);
-  InterfaceEntry& enter(std::string_view name, std::shared_ptr<Interface> interface, Moment now)
+  void apply_rules(Timestamp now) REQUIRES(mutex_);
+  Result<void> create_interface(std::string_view name, uid_t creator, Timestamp now)
+      REQUIRES(mutex_);
+  InterfaceEntry& enter(std::string_view name, std::shared_ptr<Interface> interface, Timestamp now)
       REQUIRES(mutex_);
   StatisticEntry& enter(InterfaceEntry& interface, Statistic* statistic) REQUIRES(mutex_);
   // Under the number that it had in the server before.
@@ -442,15 +445,15 @@ class StatisticsBranch final : public Branch {
   }
   void forget(StatisticEntry& entry) REQUIRES(mutex_);
   // With what is in it, which is little after shrink().
-  void forget(InterfaceEntry& entry, Moment now) REQUIRES(mutex_) {
+  void forget(InterfaceEntry& entry, Timestamp now) REQUIRES(mutex_) {
     InterfaceEntry* const one = &entry;
     forget({&one, 1}, now);
   }
-  void forget(std::span<InterfaceEntry* const> entries, Moment now) REQUIRES(mutex_);
+  void forget(std::span<InterfaceEntry* const> entries, Timestamp now) REQUIRES(mutex_);
   // Removes statistics but for the first few. False: too many are left, as it was late.
-  bool shrink(const InterfaceEntry& entry, Moment now, const IsLate& is_late) REQUIRES(mutex_);
+  bool shrink(const InterfaceEntry& entry, Timestamp now, const IsLate& is_late) REQUIRES(mutex_);
   // Removes the interface. False: some of it is left, as it was late.
-  bool remove(InterfaceEntry& entry, Moment now, const IsLate& is_late) REQUIRES(mutex_);
+  bool remove(InterfaceEntry& entry, Timestamp now, const IsLate& is_late) REQUIRES(mutex_);
   // Some of those that had this process alone.
   std::vector<InterfaceEntry*> drop_feeder(pid_t process) REQUIRES(mutex_);
   Result<void> may_change(const InterfaceEntry& entry, uid_t sender) const REQUIRES(mutex_);
@@ -506,7 +509,7 @@ class StatisticsBranch final : public Branch {
   std::string numbers_before_ GUARDED_BY(mutex_);
   std::vector<std::pair<InterfaceEntry*, Statistic*>> without_number_ GUARDED_BY(mutex_);
   Rules rules_ GUARDED_BY(mutex_);
-  Moment rules_changed_ GUARDED_BY(mutex_);
+  Timestamp rules_changed_ GUARDED_BY(mutex_);
 };
 
 }  // namespace tallyfs::statistics

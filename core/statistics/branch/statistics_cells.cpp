@@ -27,7 +27,7 @@ Subject StatisticsBranch::subject_of(std::uint64_t number) const {
   return entry ? (*entry)->owner->interface.get() : nullptr;
 }
 
-bool StatisticsBranch::absorb_cells(std::uint64_t number, const CellSource* source, Moment now,
+bool StatisticsBranch::absorb_cells(std::uint64_t number, const CellSource* source, Timestamp now,
                                     const IsLate& is_late) {
   const MutexLock lock(mutex_);
   const auto* const entry = statistics_.find(number);
@@ -38,7 +38,7 @@ bool StatisticsBranch::absorb_cells(std::uint64_t number, const CellSource* sour
 }
 
 StatisticsBranch::TakenFromRing StatisticsBranch::add(std::span<const NumberedRun> runs,
-                                                      uid_t sender, Moment now) {
+                                                      uid_t sender, Timestamp now) {
   Taken taken;
   std::uint64_t lost = 0;
   const MutexLock lock(mutex_);
@@ -67,7 +67,7 @@ void StatisticsBranch::end_cell_open(CellRounds& rounds) const {
 }
 
 // First those to come, so that none is forgotten.
-void StatisticsBranch::end_cells(Moment now) {
+void StatisticsBranch::end_cells(Timestamp now) {
   {
     const MutexLock lock(mutex_);
     has_ended_cells_ = true;

@@ -38,7 +38,7 @@ void StatisticsBranch::note_changed(std::string_view interface, Extent extent) {
   changed.extent = std::max(changed.extent, extent);
 }
 
-bool StatisticsBranch::write_changed(Moment now) {
+bool StatisticsBranch::write_changed(Timestamp now) {
   std::vector<Changed> changed;
   {
     const MutexLock lock(mutex_);
@@ -52,7 +52,7 @@ bool StatisticsBranch::write_changed(Moment now) {
 
 // What a line has changed in all of many statistics is saved soon. Those that are named, and an
 // interface that was made, are not put off: nothing makes them again.
-bool StatisticsBranch::write(Changed changed, Moment now) {
+bool StatisticsBranch::write(Changed changed, Timestamp now) {
   const Handed handed = find_handed(changed.interface);
   const bool is_long = handed.interface && handed.interface->size() > Interface::kLineAtOnce;
   if (changed.extent == Extent::kStatistics && is_long) {
@@ -64,7 +64,7 @@ bool StatisticsBranch::write(Changed changed, Moment now) {
 }
 
 void StatisticsBranch::put(const Changed& changed, const Handed& handed, ObjectSink& sink,
-                           Moment now) {
+                           Timestamp now) {
   const bool are_some = handed.interface && changed.extent == Extent::kNamed &&
                         changed.statistics.size() < handed.interface->size();
   if (are_some && sink.wants_changes(handed.name, handed.node) &&
@@ -101,7 +101,7 @@ bool StatisticsBranch::put_changes(const Changed& changed, const Handed& handed,
 // Another thread may make or remove it meanwhile, and be done before this one has written: what is
 // written last is what is there.
 void StatisticsBranch::put_whole(std::string_view name, Handed found, ObjectSink& sink,
-                                 Moment now) const {
+                                 Timestamp now) const {
   NodeId written = 0;
   do {
     written = found.node;

@@ -43,7 +43,7 @@ std::optional<Error> remark(const wire::CommandLine& command, std::string_view s
 
 // The group is looked up for what would be refused, without the lock.
 Result<Done> StatisticsBranch::execute(const wire::CommandLine& typed, const Sender& sender,
-                                       Moment now, const LineStep& step) {
+                                       Timestamp now, const LineStep& step) {
   const auto target = stored_target(typed);
   if (!target) return target.error();
   wire::CommandLine command = typed;
@@ -58,7 +58,7 @@ Result<Done> StatisticsBranch::execute(const wire::CommandLine& typed, const Sen
 }
 
 Result<Done> StatisticsBranch::carry_out(const wire::CommandLine& command, const Sender& sender,
-                                         Moment now, const LineStep& step) {
+                                         Timestamp now, const LineStep& step) {
   if (command.verb == wire::Verb::kCreate) return create_lasting(command, sender, now);
   const MutexLock lock(mutex_);
   switch (command.verb) {
@@ -75,7 +75,7 @@ Result<Done> StatisticsBranch::carry_out(const wire::CommandLine& command, const
 }
 
 Result<Done> StatisticsBranch::create_lasting(const wire::CommandLine& command,
-                                              const Sender& sender, Moment now) {
+                                              const Sender& sender, Timestamp now) {
   const auto asked = asked_interface(command);
   if (!asked) return asked.error();
   const auto change = [&] {
@@ -91,7 +91,7 @@ Result<Done> StatisticsBranch::create_lasting(const wire::CommandLine& command,
 }
 
 Result<Done> StatisticsBranch::create(const wire::CommandLine& command, const AskedInterface& asked,
-                                      const Sender& sender, Moment now) {
+                                      const Sender& sender, Timestamp now) {
   if (!wire::split_path(command.target.text).has_statistic) {
     return create_interface(command, asked, sender, now);
   }
@@ -144,7 +144,7 @@ Result<void> StatisticsBranch::agree_on_units(const wire::CommandLine& command,
 
 // What a line says of a statistic that is there is left to its definition.
 Result<Done> StatisticsBranch::leave(const wire::CommandLine& command, const InterfaceEntry& owner,
-                                     Done done, const Sender& sender, Moment now) {
+                                     Done done, const Sender& sender, Timestamp now) {
   const std::string_view name = wire::split_path(command.target.text).statistic;
   if (auto agreed = agree_on_units(command, owner, sender); !agreed) return agreed.error();
   const auto differs = owner.interface->difference(name, command.rest.text, strictness_of(command));
@@ -169,7 +169,7 @@ bool StatisticsBranch::is_ruled(const wire::CommandLine& command) {
 // The fault's token counts in what follows the target.
 Done StatisticsBranch::with_warning(Done done, const wire::CommandLine& command,
                                     const Sender& sender, std::optional<Error> fault,
-                                    Moment now) const {
+                                    Timestamp now) const {
   if (!fault) return done;
   done.warning = fault->reason;
   if (!errors_) return done;
@@ -187,7 +187,7 @@ Done StatisticsBranch::with_warning(Done done, const wire::CommandLine& command,
 
 // A view has no number: it takes no samples.
 Result<Done> StatisticsBranch::create_view(const wire::CommandLine& command, const Sender& sender,
-                                           Moment now) {
+                                           Timestamp now) {
   const auto [interface, view, has_statistic] = wire::split_path(command.target.text);
   const InterfaceEntry* const entry = find_interface(interface);
   if (!entry) return not_found("interface", command.target.at);
@@ -204,7 +204,7 @@ Result<Done> StatisticsBranch::create_view(const wire::CommandLine& command, con
 }
 
 Result<Done> StatisticsBranch::define(const wire::CommandLine& command, const Sender& sender,
-                                      Moment now, const LineStep& step) {
+                                      Timestamp now, const LineStep& step) {
   const auto [interface, statistic, has_statistic] = wire::split_path(command.target.text);
   const InterfaceEntry* const entry = find_interface(interface);
   if (!entry) return no_interface_to_define(command);
@@ -255,7 +255,7 @@ std::optional<Error> StatisticsBranch::remark_on_default(const InterfaceEntry& e
 
 // Rules are for statistics that are no views.
 Result<bool> StatisticsBranch::define_default(const InterfaceEntry& entry, std::string_view text,
-                                              Moment now, Strictness strictness) {
+                                              Timestamp now, Strictness strictness) {
   const auto change = parse_change(text);
   std::vector<std::string> rules;
   if (change && change.value().name) {
@@ -267,7 +267,7 @@ Result<bool> StatisticsBranch::define_default(const InterfaceEntry& entry, std::
   return true;
 }
 
-Result<Done> StatisticsBranch::remove(const wire::CommandLine& command, uid_t sender, Moment now,
+Result<Done> StatisticsBranch::remove(const wire::CommandLine& command, uid_t sender, Timestamp now,
                                       const IsLate& is_late) {
   const auto [interface, statistic, has_statistic] = wire::split_path(command.target.text);
   InterfaceEntry* const entry = find_interface(interface);
@@ -318,7 +318,7 @@ Error StatisticsBranch::not_fed_by_all(const InterfaceEntry& entry, uid_t sender
 }
 
 Result<StatisticsBranch::StatisticEntry*> StatisticsBranch::create_statistic(
-    std::string_view path, std::string_view text, uid_t creator, Moment now,
+    std::string_view path, std::string_view text, uid_t creator, Timestamp now,
     Strictness strictness) {
   const auto [interface, statistic, has_statistic] = wire::split_path(path);
   if (interface == kOwnName) return own_interface(0);
@@ -348,7 +348,7 @@ Result<StatisticsBranch::StatisticEntry*> StatisticsBranch::create_statistic(
   return error_at(made.error(), path.size());
 }
 
-Result<void> StatisticsBranch::remove_interface(std::string_view name, Moment now) {
+Result<void> StatisticsBranch::remove_interface(std::string_view name, Timestamp now) {
   if (name == kOwnName) return own_interface(0);
   return work_in_steps([&](const IsLate& is_late) -> Result<Step> {
     const MutexLock lock(mutex_);

@@ -81,7 +81,7 @@ void StatisticsBranch::put_numbers(ObjectSink& sink) const {
   sink.put(saved_object(SavedKind::kStatisticNumbers, kNumbersFormat, "statistics", bytes));
 }
 
-void StatisticsBranch::hand_on(ObjectSink& sink, Moment now) {
+void StatisticsBranch::hand_on(ObjectSink& sink, Timestamp now) {
   if (!put_rules(sink)) return;
   auto all = list_handed();
   {
@@ -107,7 +107,7 @@ Result<void> StatisticsBranch::load_fed(const SavedObject& object, const Loading
   auto loaded = Interface::load_handed(in, ledger_);
   if (!loaded) return loaded.error();
   if (in.left() != 0) return not_handed_here();
-  if (fed.name == kOwnName) return own_->go_on(*loaded.value(), loading.now);
+  if (fed.name == kOwnName) return own_->resume_from(*loaded.value(), loading.now);
   const auto taken = take_changes(fed.name, *loaded.value());
   // Without the pages, its feeders register it anew.
   if (!loading.has_pages && !fed.feeders.empty()) return {};
@@ -152,7 +152,7 @@ void StatisticsBranch::enter_again(InterfaceEntry& interface, Statistic* statist
   paths_.insert(entry);
   entry.is_published = statistics_.had_switch(number);
   Switch* const on = entry.is_published ? statistics_.keep_switch(number) : nullptr;
-  interface.interface->go_on_at(statistic, published(number, on));
+  interface.interface->resume_at(statistic, published(number, on));
 }
 
 // The table stands behind the interfaces, but for those that were written through.
@@ -172,9 +172,9 @@ Result<void> StatisticsBranch::end_loading(const Loading& loading) {
   ByteReader in(numbers);
   bool is_whole = true;
   if (loading.is_after_kill) {
-    statistics_.settle_late(in);
+    statistics_.finish_late_restore(in);
   } else {
-    is_whole = statistics_.settle(in);
+    is_whole = statistics_.finish_restore(in);
   }
   for (const auto& [entry, statistic] : std::exchange(without_number_, {})) {
     entry->interface->publish_at(statistic, {});

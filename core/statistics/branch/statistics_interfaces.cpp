@@ -39,7 +39,7 @@ Result<StatisticsBranch::AskedInterface> StatisticsBranch::asked_interface(
 
 Result<Done> StatisticsBranch::create_interface(const wire::CommandLine& command,
                                                 const AskedInterface& asked, const Sender& sender,
-                                                Moment now) {
+                                                Timestamp now) {
   InterfaceEntry* entry = find_interface(command.target.text);
   const wire::Made made = entry ? wire::Made::kWasThere : wire::Made::kNew;
   if (!entry) {
@@ -69,7 +69,7 @@ Result<Done> StatisticsBranch::create_interface(const wire::CommandLine& command
 
 // As it was made, so it stays.
 Done StatisticsBranch::leave(const wire::CommandLine& command, const InterfaceEntry& entry,
-                             const AskedInterface& asked, const Sender& sender, Moment now) {
+                             const AskedInterface& asked, const Sender& sender, Timestamp now) {
   std::optional<Error> differs;
   const Feed feed = entry.interface->feed();
   if (asked.feed && asked.feed->value != feed) {
@@ -90,7 +90,7 @@ std::optional<Token> StatisticsBranch::feed_alone(const wire::CommandLine& comma
 }
 
 Result<Done> StatisticsBranch::define_feed(const wire::CommandLine& command, const Token& word,
-                                           Moment now, const IsLate& is_late) {
+                                           Timestamp now, const IsLate& is_late) {
   if (command.target.text == kOwnName) return own_interface(command.target.at);
   const auto asked = parse_interface(word.text);
   if (!asked) return error_at(asked.error(), command.rest.at + word.at);

@@ -91,14 +91,14 @@ class StatisticsBranch::OverviewFile final : public File {
     return text;
   }
   std::optional<std::size_t> last_length() const override { return last_length_; }
-  Moment last_change(Moment now) const override { return now; }
+  Timestamp last_change(Timestamp now) const override { return now; }
 
  private:
-  void write_daemon(JsonWriter& json, Moment now) const {
+  void write_daemon(JsonWriter& json, Timestamp now) const {
     const DaemonFacts& daemon = statistics_.daemon_;
     json.key("tallyfs").string(daemon.version).key("format").number(kJsonFormat);
     json.key("epoch").string(epoch_text(daemon.epoch));
-    write_moment(json, now);
+    write_timestamp(json, now);
     json.key("pid").number(daemon.pid).key("socket");
     daemon.socket.empty() ? json.null() : json.string(daemon.socket);
     json.key("queue_length");
@@ -138,7 +138,7 @@ StatisticsBranch::List StatisticsBranch::list() const {
   return made;
 }
 
-void StatisticsBranch::enter_overview(Moment now) {
+void StatisticsBranch::enter_overview(Timestamp now) {
   overview_file_ = tree_.add_file(Tree::kRoot, "statistics.json",
                                   {.permissions = 0400, .readers = true},
                                   std::make_shared<OverviewFile>(*this), now);

@@ -84,7 +84,7 @@ class StatisticsBranch::MetricsFile final : public File {
     return text;
   }
   std::optional<std::size_t> last_length() const override { return last_length_; }
-  Moment last_change(Moment now) const override { return now; }
+  Timestamp last_change(Timestamp now) const override { return now; }
 
  private:
   // Of the interface of that path: 0 if it is gone.
@@ -94,7 +94,7 @@ class StatisticsBranch::MetricsFile final : public File {
     return found ? found->interface->uid() : 0;
   }
   // Each once, and again when there are more.
-  void tell(const MetricsOmitted& omitted, Moment now) const {
+  void tell(const MetricsOmitted& omitted, Timestamp now) const {
     if (!statistics_.errors_) return;
     const auto report = [&](std::string_view what, std::string reason) {
       // Users cause it by the names that they choose.
@@ -133,7 +133,7 @@ class StatisticsBranch::MetricsDirectory final : public Directory {
   // Called once, before there are readers.
   void is_at(NodeId node) { node_ = node; }
 
-  void entered(Moment now) override {
+  void entered(Timestamp now) override {
     const MutexLock lock(statistics_.mutex_);
     std::vector<MetricsDirectory*>& looked_into = statistics_.metrics_directories_;
     if (std::find(looked_into.begin(), looked_into.end(), this) != looked_into.end()) return;
@@ -142,7 +142,7 @@ class StatisticsBranch::MetricsDirectory final : public Directory {
   }
 
   // With the branch's lock.
-  void enter(InterfaceEntry& entry, Moment now) {
+  void enter(InterfaceEntry& entry, Timestamp now) {
     if (entry.metrics.size() <= place_) entry.metrics.resize(place_ + 1);
     const Subject subject = entry.name == kOwnName ? nullptr : entry.interface.get();
     Listed of{entry.node, entry.name, entry.interface};
@@ -159,11 +159,11 @@ class StatisticsBranch::MetricsDirectory final : public Directory {
   NodeId node_ = 0;
 };
 
-void StatisticsBranch::enter_metrics(InterfaceEntry& entry, Moment now) {
+void StatisticsBranch::enter_metrics(InterfaceEntry& entry, Timestamp now) {
   for (MetricsDirectory* const each : metrics_directories_) each->enter(entry, now);
 }
 
-void StatisticsBranch::enter_metrics(const MetricsSettings& settings, Moment now) {
+void StatisticsBranch::enter_metrics(const MetricsSettings& settings, Timestamp now) {
   const auto told = std::make_shared<MetricsFile::Told>();
   const bool all_read = (settings.audience.permissions & 0004) != 0;
   metrics_directory_ = tree_.add_directory(Tree::kRoot, "metrics", std::make_shared<Directory>(),

@@ -38,12 +38,12 @@ class StatisticsBranch::RulesFile final : public File, private LineReviewer {
     if (text.size() > bytes_max) return Error{ErrorCode::kNoSpace, "the text would be too long"};
     return text;
   }
-  Moment last_change(Moment) const override {
+  Timestamp last_change(Timestamp) const override {
     const MutexLock lock(statistics_.mutex_);
     return statistics_.rules_changed_;
   }
   // Whatever is opened for writing ends the replacement before it, if it was one.
-  Result<std::shared_ptr<const void>> hold(Access access, Moment) const override {
+  Result<std::shared_ptr<const void>> hold(Access access, Timestamp) const override {
     if (access != Access::kRead) {
       const MutexLock lock(statistics_.mutex_);
       statistics_.rules_.begin_write();
@@ -88,7 +88,7 @@ class StatisticsBranch::RulesFile final : public File, private LineReviewer {
   mutable bool has_remarked_ = false;  // guarded by the branch's lock
 };
 
-void StatisticsBranch::enter_rules(Moment now) {
+void StatisticsBranch::enter_rules(Timestamp now) {
   rules_changed_ = now;
   rules_file_ = tree_.add_file(Tree::kRoot, "rules",
                                {.permissions = 0600, .readers = true, .writers = true},
@@ -96,7 +96,7 @@ void StatisticsBranch::enter_rules(Moment now) {
 }
 
 Rules::Reading StatisticsBranch::take_rules(const std::string& path, std::string_view text,
-                                            Moment now) {
+                                            Timestamp now) {
   const MutexLock lock(mutex_);
   rules_changed_ = now;
   auto reading = rules_.replace_file(text);
@@ -116,7 +116,7 @@ Rules::Reading StatisticsBranch::take_rules(const std::string& path, std::string
   return reading;
 }
 
-void StatisticsBranch::apply_rules(const StatisticEntry& entry, Moment now, Interface::By by) {
+void StatisticsBranch::apply_rules(const StatisticEntry& entry, Timestamp now, Interface::By by) {
   if (rules_.empty()) return;
   const std::string path = PathNaming::name(entry);
   rules_.each_match(path, [&](Rule& rule) {
@@ -155,7 +155,7 @@ std::optional<std::string> StatisticsBranch::first_unlike(std::string_view line)
 }
 
 // To all that is there, once; each failure is told. The daemon's own numbers stay as they are.
-void StatisticsBranch::apply_rules(Moment now) {
+void StatisticsBranch::apply_rules(Timestamp now) {
   for (const auto& [key, interface] : interfaces_) {
     if (interface->name == kOwnName) continue;
     for (Statistic* const statistic : interface->interface->statistics()) {

@@ -80,7 +80,7 @@ bool StatisticsBranch::put(const Saved& saved, ObjectSink& sink) {
 // Rules are all saved when one is written: each has its number for a label, and those behind the
 // last one are gone.
 StatisticsBranch::SavedAt StatisticsBranch::save_at(std::string_view path, ObjectSink& sink,
-                                                    Moment now) const {
+                                                    Timestamp now) const {
   constexpr std::string_view kBegin = "statistics/";
   if (path == kRulesName) {
     (void)put_rules(sink);
@@ -93,7 +93,7 @@ StatisticsBranch::SavedAt StatisticsBranch::save_at(std::string_view path, Objec
   return SavedAt::kDone;
 }
 
-std::uint64_t StatisticsBranch::stamp(Moment now) const {
+std::uint64_t StatisticsBranch::stamp(Timestamp now) const {
   std::uint64_t stamp = 0;
   for (const Handed& each : list_handed()) {
     stamp += spread(spread(each.node) + each.interface->version(now) + each.changes);

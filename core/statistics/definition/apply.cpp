@@ -108,7 +108,7 @@ std::string merge(const Change& change, Settings& settings) {
 }
 
 // The attributes of mode=quantiles are there with that mode and with no other. False: they are not.
-bool settle_mode(HistorySettings& history) {
+bool has_its_attributes(HistorySettings& history) {
   if (history.mode == Mode::kQuantiles) {
     return history.precision != HistorySettings::kNoPrecision && !history.quantiles.empty();
   }
@@ -190,7 +190,7 @@ Result<Definition> merge(const Change& change, const Definition& before) {
     return Error{ErrorCode::kInvalid, "this type also needs:" + missing, change.type->at};
   }
   auto* const history = std::get_if<HistorySettings>(&after.settings);
-  if (history && !settle_mode(*history)) {
+  if (history && !has_its_attributes(*history)) {
     return Error{ErrorCode::kInvalid, "mode=quantiles also needs precision and quantiles",
                  blame(change, &Change::mode)};
   }

@@ -316,7 +316,7 @@ class Metrics::Adder {
   const std::uint64_t series_before_;
 };
 
-Metrics::Metrics(MetricsFormat format, const MetricsOptions& options, Moment now)
+Metrics::Metrics(MetricsFormat format, const MetricsOptions& options, Timestamp now)
     : format_(make_format(format, options)), options_(options), now_(now) {
   for (const auto& [name, unit] : kOwnFamilies) {
     family({.name = std::string(options.prefix).append(name), .unit = std::string(unit)});

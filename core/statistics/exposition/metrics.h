@@ -39,7 +39,7 @@ struct MetricsOmitted {
 class Metrics {
  public:
   // now: the moment of all copies. options outlive this.
-  Metrics(MetricsFormat format, const MetricsOptions& options, Moment now);
+  Metrics(MetricsFormat format, const MetricsOptions& options, Timestamp now);
   ~Metrics();
 
   void add(std::string_view interface, const std::vector<StatisticCopy>& statistics);
@@ -118,7 +118,7 @@ class Metrics {
 
   const std::unique_ptr<const Format> format_;
   const MetricsOptions& options_;
-  const Moment now_;
+  const Timestamp now_;
   Histograms histograms_;
   std::vector<std::unique_ptr<Family>> families_;  // those about the text are the first
   boost::unordered_flat_map<std::string, Family*> by_name_;

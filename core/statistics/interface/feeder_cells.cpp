@@ -163,10 +163,10 @@ void FeederCells::forget_empty() {
 }
 
 // While older sums of the same files are shown, they stay.
-std::optional<CellSums> FeederCells::take_settled() {
-  if (!held_ || held_->inherited || !held_->tally.has_settled) return std::nullopt;
-  held_->tally.has_settled = false;
-  return std::exchange(held_->tally.settled, {});
+std::optional<CellSums> FeederCells::take_final_sums() {
+  if (!held_ || held_->inherited || !held_->tally.has_final) return std::nullopt;
+  held_->tally.has_final = false;
+  return std::exchange(held_->tally.final_sums, {});
 }
 
 std::optional<CellSums> FeederCells::ended_sums() const {
@@ -176,7 +176,7 @@ std::optional<CellSums> FeederCells::ended_sums() const {
     if (!all) all.emplace();
     all->add(sums);
   };
-  if (held_->tally.has_settled) add(held_->tally.settled);
+  if (held_->tally.has_final) add(held_->tally.final_sums);
   for (const UidCells& each : held_->uids) each.each_ended(add);
   return all;
 }

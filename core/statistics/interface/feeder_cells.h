@@ -61,7 +61,7 @@ class FeederCells {
   void forget_era();
   // The era of the server before, instead of open(). saved: as that has saved it. False: its
   // feeders count in another form, or in another era.
-  bool go_on(const CellForm& form, std::uint32_t saved);
+  bool resume(const CellForm& form, std::uint32_t saved);
   void show_decimals(unsigned decimals) {
     if (at_.shape) at_.shape->decimals.store(decimals, std::memory_order_relaxed);
   }
@@ -87,7 +87,7 @@ class FeederCells {
     if (!held_) return;
     if (held_->inherited) return visit(*held_->inherited);
     for (const UidCells& each : held_->uids) visit(each.sums());
-    if (held_->tally.has_settled) visit(held_->tally.settled);
+    if (held_->tally.has_final) visit(held_->tally.final_sums);
   }
   // The feeder of this file has ended: its cells are read for the last time and taken out. False:
   // some are left, as it was late.
@@ -99,7 +99,7 @@ class FeederCells {
     if (held_) held_->refused.forget();
   }
   // Of what was taken out, that which is the statistic's own from now on.
-  std::optional<CellSums> take_settled();
+  std::optional<CellSums> take_final_sums();
 
   // For the next server: the number that feeders know, the era, and which cells were taken out of
   // files that it may find. It does not bind those again.

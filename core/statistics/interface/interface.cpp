@@ -33,12 +33,12 @@ Holdings Interface::holdings_of(const Statistic& statistic) {
                      statistic.worst_case_bytes() + statistic.text_bytes());
 }
 
-Interface::Interface(Reservation reservation, Moment now)
+Interface::Interface(Reservation reservation, Timestamp now)
     : uid_(reservation.uid()), reservation_(std::move(reservation)), last_change_(now) {}
 
 Interface::~Interface() = default;
 
-Result<std::unique_ptr<Interface>> Interface::create(Ledger& ledger, uid_t uid, Moment now) {
+Result<std::unique_ptr<Interface>> Interface::create(Ledger& ledger, uid_t uid, Timestamp now) {
   auto reservation = Reservation::create(ledger, uid, {.interfaces = 1, .bytes = kInterfaceBytes});
   if (!reservation) return reservation.error();
   return std::unique_ptr<Interface>(new Interface(std::move(reservation.value()), now));
@@ -79,12 +79,12 @@ void Interface::publish_at(Statistic* statistic, const Published& at) {
 }
 
 // A change that a thread with an older moment makes later does not turn mtime back.
-void Interface::note_samples(Moment now) {
+void Interface::note_samples(Timestamp now) {
   ++version_;
   if (now.monotonic > last_change_.monotonic) last_change_ = now;
 }
 
-void Interface::note_change(Moment now) {
+void Interface::note_change(Timestamp now) {
   standing_.reset();
   note_samples(now);
 }
@@ -107,7 +107,7 @@ Statistic* Interface::append(std::unique_ptr<Statistic> statistic) {
 }
 
 Result<Statistic*> Interface::create_statistic(std::string_view name, std::string_view text,
-                                               Moment now, Strictness strictness) {
+                                               Timestamp now, Strictness strictness) {
   if (!is_name(name)) return Error{ErrorCode::kInvalid, "not a statistic's name"};
   const auto change = parse_new_statistic(text, strictness);
   if (!change) return change.error();
@@ -137,7 +137,7 @@ Result<Statistic*> Interface::create_statistic(std::string_view name, std::strin
   return append(std::move(statistic));
 }
 
-bool Interface::remove_statistic(std::string_view name, Moment now) {
+bool Interface::remove_statistic(std::string_view name, Timestamp now) {
   const MutexLock lock(mutex_);
   Statistic* const gone = find_locked(name);
   if (!gone) return false;
@@ -161,7 +161,7 @@ Statistic* Interface::last() const {
   return last && last->source() ? find_locked(last->source()->name()) : last;
 }
 
-void Interface::drop(Statistic& gone, Moment now) {
+void Interface::drop(Statistic& gone, Timestamp now) {
   const MutexLock lock(mutex_);
   while (gone.has_views()) remove(*gone.views().back());
   remove(gone);
@@ -181,7 +181,7 @@ void Interface::take_out(Statistic& gone) {
   statistics_.erase(gone);
 }
 
-std::size_t Interface::add(std::span<const Run> runs, Moment now) {
+std::size_t Interface::add(std::span<const Run> runs, Timestamp now) {
   std::size_t saturated = 0;
   std::uint64_t taken = 0;
   const auto add_to = [&](Statistic& statistic, const auto& samples) {
@@ -243,19 +243,19 @@ Result<std::string> Interface::render_definition(std::size_t bytes_max, Look loo
 }
 
 // Lets the time of all histories pass, up to this moment, and counts what cells hold.
-void Interface::advance(Moment now, CellBudget& budget) {
+void Interface::advance(Timestamp now, CellBudget& budget) {
   read_cells(budget);
   pass_time(now);
 }
 
 template <typename Call>
-void Interface::advance_for(const Call& call, Moment now) {
+void Interface::advance_for(const Call& call, Timestamp now) {
   CellBudget budget;
   if (!call.is_served()) read_cells(budget);
   pass_time(now);
 }
 
-void Interface::pass_time(Moment now) {
+void Interface::pass_time(Timestamp now) {
   forget_expired(now);
   if (!cell_rounds_ && !standing().has_running_history) return;
   bool changed = false;
@@ -271,7 +271,8 @@ struct Interface::Measured {
   std::size_t bytes = 0;
 };
 
-Result<Interface::Measured> Interface::measure_data(Moment now, std::size_t bytes_max, Look look) {
+Result<Interface::Measured> Interface::measure_data(Timestamp now, std::size_t bytes_max,
+                                                    Look look) {
   Measured data;
   {
     std::optional<CellLooks::Open> open;
@@ -291,7 +292,7 @@ Result<Interface::Measured> Interface::measure_data(Moment now, std::size_t byte
   return data;
 }
 
-Result<std::string> Interface::render_data(Moment now, std::size_t bytes_max, Look look) {
+Result<std::string> Interface::render_data(Timestamp now, std::size_t bytes_max, Look look) {
   auto measured = measure_data(now, bytes_max, look);
   if (!measured) return measured.error();
   std::string text;
@@ -300,19 +301,19 @@ Result<std::string> Interface::render_data(Moment now, std::size_t bytes_max, Lo
   return text;
 }
 
-Result<std::size_t> Interface::data_length(Moment now, std::size_t bytes_max) {
+Result<std::size_t> Interface::data_length(Timestamp now, std::size_t bytes_max) {
   const auto measured = measure_data(now, bytes_max, Look::kDone);
   if (!measured) return measured.error();
   return measured.value().bytes;
 }
 
-std::uint64_t Interface::version(Moment now, CellBudget& budget) {
+std::uint64_t Interface::version(Timestamp now, CellBudget& budget) {
   const MutexLock lock(mutex_);
   advance(now, budget);
   return version_;
 }
 
-std::uint64_t Interface::version(Moment now) {
+std::uint64_t Interface::version(Timestamp now) {
   const CellLooks::Open open(cell_looks_);
   const MutexLock lock(mutex_);
   advance_for(open, now);
@@ -324,14 +325,14 @@ std::uint64_t Interface::changes() const {
   return version_;
 }
 
-Moment Interface::last_change(Moment now) {
+Timestamp Interface::last_change(Timestamp now) {
   const CellLooks::Stat stat(cell_looks_);
   const MutexLock lock(mutex_);
   advance_for(stat, now);
   return last_change_;
 }
 
-Interface::State Interface::look(Moment now) {
+Interface::State Interface::look(Timestamp now) {
   const CellLooks::Stat stat(cell_looks_);
   const MutexLock lock(mutex_);
   advance_for(stat, now);

@@ -58,7 +58,7 @@ class Interface {
 
   // Holds its share of the ledger for uid until it dies; the ledger outlives it. kNoSpace when the
   // uid has no room for one more interface.
-  static Result<std::unique_ptr<Interface>> create(Ledger& ledger, uid_t uid, Moment now);
+  static Result<std::unique_ptr<Interface>> create(Ledger& ledger, uid_t uid, Timestamp now);
   ~Interface();
 
   // Appends a statistic. text is what a definition line may say, without name=: type and
@@ -66,7 +66,7 @@ class Interface {
   // is good until the statistic is removed; only the tree, which names both, keeps it.
   // kInvalid: the name or a value (token_at counts from the start of text); kExists; kNoSpace.
   // In a strict text each word must mean something for the new statistic.
-  Result<Statistic*> create_statistic(std::string_view name, std::string_view text, Moment now,
+  Result<Statistic*> create_statistic(std::string_view name, std::string_view text, Timestamp now,
                                       Strictness strictness = Strictness::kTolerant);
   // Whether such a text has of=SOURCE, and so is one for create_view().
   static bool is_of_a_view(std::string_view text);
@@ -75,7 +75,7 @@ class Interface {
   // Appends a view of the statistic of=SOURCE, which is on unless the text says on=0. Without type=
   // it has the definition of its source. False: there is that very view already, and it stays as it
   // is. kNotFound: no such source; else as above.
-  Result<bool> create_view(std::string_view name, std::string_view text, Moment now,
+  Result<bool> create_view(std::string_view name, std::string_view text, Timestamp now,
                            Strictness strictness = Strictness::kTolerant);
   // What a statistic that is there has otherwise than such a text would make it: "type=range on=0".
   // "": nothing, or no statistic of that name. Of a tolerant text, what users have asked for is no
@@ -91,13 +91,13 @@ class Interface {
   // Nullptr when there is none of that name.
   Statistic* find(std::string_view name) const;
   // With its views. False when there is none of that name.
-  bool remove_statistic(std::string_view name, Moment now);
+  bool remove_statistic(std::string_view name, Timestamp now);
   // With views.
   std::size_t size() const;
   // The one that was created last, or that it is a view of. Nullptr: there is none.
   Statistic* last() const;
   // Removes it and its views, as a step of removing all: what it has counted is not looked at.
-  void drop(Statistic& gone, Moment now);
+  void drop(Statistic& gone, Timestamp now);
   // Those that take samples of their own: all but views.
   std::vector<Statistic*> statistics() const;
 
@@ -114,15 +114,15 @@ class Interface {
                       std::uint32_t id);
   // The feeder has ended: what its cells hold becomes the statistic's own. No others are read.
   // False: some are left, as it was late.
-  bool absorb_cells(Statistic* statistic, const CellSource* source, Moment now,
+  bool absorb_cells(Statistic* statistic, const CellSource* source, Timestamp now,
                     const IsLate& is_late);
   // No feeder counts in cells from now on; what was counted is kept.
-  void end_cells(Moment now, CellBudget& budget);
+  void end_cells(Timestamp now, CellBudget& budget);
 
   // Adds samples to running statistics and their running views, and ignores the others'; each span
   // in its order, under one lock for all. Times must be set. Returns how many counters reached the
   // end of their type in this call for the first time since their reset (0: all is well).
-  std::size_t add(std::span<const Run> runs, Moment now);
+  std::size_t add(std::span<const Run> runs, Timestamp now);
 
   // By what a change is asked for. That of a user stays when defaults come later.
   enum class By { kUser, kRule };
@@ -130,20 +130,20 @@ class Interface {
   // kInvalid, kNotFound (no statistic of that name), kNoSpace; token_at is an offset into line.
   // Strict: as a line with strict=1, where each word must mean something for one of its statistics.
   // What it discards is kept for 60 s, for undo=1 (discarded_data.h).
-  Result<void> define(std::string_view line, Moment now, By by = By::kUser,
+  Result<void> define(std::string_view line, Timestamp now, By by = By::kUser,
                       Strictness strictness = Strictness::kTolerant);
   // One step of the same. False: it was cut, as it was late, and the same line with the same
   // progress goes on. So only of a line for all, which changes kLineAtOnce of them at once; if the
   // quota fills between two steps, it ends there with kNoSpace.
   static constexpr std::size_t kLineAtOnce = 1024;
-  Result<bool> define_step(std::string_view line, Moment now, const LineStep& step,
+  Result<bool> define_step(std::string_view line, Timestamp now, const LineStep& step,
                            Strictness strictness = Strictness::kTolerant, By by = By::kUser);
   // The same for a feeder's defaults, which need name=, and behind them the lines of rules that can
   // be applied, all in one step; views that rules have made begin anew, too. What users have asked
   // for since the creation of the statistic stays, and a definition that comes out as it was keeps
   // the data.
-  Result<void> define_default(std::string_view line, std::span<const std::string> rules, Moment now,
-                              Strictness strictness = Strictness::kTolerant);
+  Result<void> define_default(std::string_view line, std::span<const std::string> rules,
+                              Timestamp now, Strictness strictness = Strictness::kTolerant);
 
   // Of a line that define() has taken: a key that was ignored, see find_ignored_key(); quantiles
   // that are all below 1; scale=log2 that was given no range to begin at; data that were discarded
@@ -159,17 +159,17 @@ class Interface {
   // Rendered right behind version() or look(), a text need not look again.
   enum class Look { kNow, kDone };
   Result<std::string> render_definition(std::size_t bytes_max, Look look = Look::kNow) const;
-  Result<std::string> render_data(Moment now, std::size_t bytes_max, Look look = Look::kNow);
+  Result<std::string> render_data(Timestamp now, std::size_t bytes_max, Look look = Look::kNow);
   // The exact length of the text of the data file, right behind look(); kNoSpace as above.
-  Result<std::size_t> data_length(Moment now, std::size_t bytes_max);
+  Result<std::size_t> data_length(Timestamp now, std::size_t bytes_max);
   // Both as JSON, all of one moment: the text of data.json (docs/json.md). name: the interface's.
   // epoch: of the daemon. kNoSpace as above; a short text is rendered, one element beyond at most.
-  Result<std::string> render_json(std::string_view name, std::uint64_t epoch, Moment now,
+  Result<std::string> render_json(std::string_view name, std::uint64_t epoch, Timestamp now,
                                   std::size_t bytes_max);
 
   // All statistics at one moment, for metrics. What the copies hold is used again. Here and below,
   // the budget is for all interfaces that are looked at together.
-  void copy(std::vector<StatisticCopy>& copies, Moment now, CellBudget& budget);
+  void copy(std::vector<StatisticCopy>& copies, Timestamp now, CellBudget& budget);
 
   // What statistics.json says of the interface.
   struct Overview {
@@ -178,21 +178,21 @@ class Interface {
     std::uint64_t samples = 0;  // taken since its creation; those for views too count once
     std::uint64_t version = 0;
   };
-  Overview overview(Moment now, CellBudget& budget);
+  Overview overview(Timestamp now, CellBudget& budget);
 
   // Counts the changes of data and definition so far.
-  std::uint64_t version(Moment now, CellBudget& budget);
-  std::uint64_t version(Moment now);
+  std::uint64_t version(Timestamp now, CellBudget& budget);
+  std::uint64_t version(Timestamp now);
   // The version at the last look.
   std::uint64_t changes() const;
   // When data or definition last changed (a history whose period ended has changed).
-  Moment last_change(Moment now);
+  Timestamp last_change(Timestamp now);
   // Both, by one look at what feeders count in cells.
   struct State {
     std::uint64_t version = 0;
-    Moment last_change;
+    Timestamp last_change;
   };
-  State look(Moment now);
+  State look(Timestamp now);
 
   uid_t uid() const;
   // The owner's uid, and which uids may feed it, as members of an object. Returns the writer.
@@ -201,7 +201,7 @@ class Interface {
   Feed feed() const { return feed_.load(std::memory_order_relaxed); }
   // kOwner: cells of uids that may not feed it are taken out. What they hold until then counts, and
   // what comes later is refused. False: some are left, as it was late; the same call goes on.
-  bool set_feed(Feed feed, Moment now, const IsLate& is_late = never_late);
+  bool set_feed(Feed feed, Timestamp now, const IsLate& is_late = never_late);
   // Where samples are counted that are refused in cells. The counter outlives the interface.
   void count_refused_in(std::atomic<std::uint64_t>& refused) { refused_ = &refused; }
 
@@ -211,10 +211,10 @@ class Interface {
   void save(ByteWriter& out, CellBudget& budget) const;
   static Result<std::unique_ptr<Interface>> load(ByteReader& in, Ledger& ledger);
   // The same for the next server of a mount, in which feeders go on as if it were this one: load()
-  // and resume() in one. Each statistic that feeders knew is to be given to go_on_at() or
+  // and resume() in one. Each statistic that feeders knew is to be given to resume_at() or
   // publish_at() before anything else. hand_on() completes what has ended by now, too.
   void save_for_successor(ByteWriter& out, CellBudget& budget) const;
-  void hand_on(ByteWriter& out, Moment now, CellBudget& budget);
+  void hand_on(ByteWriter& out, Timestamp now, CellBudget& budget);
   static Result<std::unique_ptr<Interface>> load_handed(ByteReader& in, Ledger& ledger);
   // As save_for_successor(), of statistics alone that were changed, each as a line may name it,
   // with its views; and which of them are not there any more. It saves at least one of the names,
@@ -233,14 +233,14 @@ class Interface {
   // The version is this one from now on, unless it is higher.
   void raise_version(std::uint64_t version);
   // As publish_at(), with what the server before has published there: cells go on in their era.
-  void go_on_at(Statistic* statistic, const Published& at);
+  void resume_at(Statistic* statistic, const Published& at);
   // Definitions and data of the statistics that both have, and the other's views of these. Returns
   // the names of those for which there is no room. The other one is not used any more.
-  std::vector<std::string> take_data(Interface& other, Moment now);
+  std::vector<std::string> take_data(Interface& other, Timestamp now);
   // After load() in another daemon: until now nothing was measured, so that histories have no
   // periods for the time between. Of another boot, times are 0, and data that consist of times
   // begin empty.
-  void resume(Boot boot, Moment now);
+  void resume(Boot boot, Timestamp now);
 
  private:
   struct NameOf {
@@ -249,7 +249,7 @@ class Interface {
   using ByName = boost::unordered_flat_set<Statistic*, NameHash<Statistic, NameOf>,
                                            NameEqual<Statistic, NameOf>>;
 
-  Interface(Reservation reservation, Moment now);
+  Interface(Reservation reservation, Timestamp now);
 
   // What the ledger is told of a statistic.
   static Holdings holdings_of(std::string_view name, const Definition& definition,
@@ -269,11 +269,11 @@ class Interface {
   static Result<void> keep_sample_scale(const Change& change, const Statistic& statistic);
   void forget_discarded_scale(const Statistic& statistic) REQUIRES(mutex_);
   // Gives views the decimals that their source has been given.
-  void sync_views(Statistic& source, Moment now) REQUIRES(mutex_);
+  void sync_views(Statistic& source, Timestamp now) REQUIRES(mutex_);
   Result<void> append_view(std::string_view name, Statistic& source, std::string_view line,
-                           const Change& change, Moment now, By by) REQUIRES(mutex_);
-  void follow(const Statistic& source, const Change& change, Moment now) REQUIRES(mutex_);
-  Result<bool> define_view(std::string_view line, const Change& change, Moment now, By by)
+                           const Change& change, Timestamp now, By by) REQUIRES(mutex_);
+  void follow(const Statistic& source, const Change& change, Timestamp now) REQUIRES(mutex_);
+  Result<bool> define_view(std::string_view line, const Change& change, Timestamp now, By by)
       REQUIRES(mutex_);
   static Result<void> check_all_read(std::string_view line, const Change& change,
                                      const Statistic& named);
@@ -286,34 +286,35 @@ class Interface {
   struct Effect;
   Result<bool> plan(std::string_view line, const Change& change, Statistic* named, bool is_whole,
                     const LineStep& step) REQUIRES(mutex_);
-  Result<bool> redefine(std::string_view line, const Change& change, Statistic* named, Moment now,
-                        By by, const LineStep& step) REQUIRES(mutex_);
+  Result<bool> redefine(std::string_view line, const Change& change, Statistic* named,
+                        Timestamp now, By by, const LineStep& step) REQUIRES(mutex_);
   Result<void> change_one(Statistic& statistic, const Change& change, Effect& effect)
       REQUIRES(mutex_);
   Result<void> make_room(std::uint64_t more, Effect& effect) REQUIRES(mutex_);
-  Result<void> become(Statistic& statistic, const Change& change, Definition after, Moment now)
+  Result<void> become(Statistic& statistic, const Change& change, Definition after, Timestamp now)
       REQUIRES(mutex_);
   void remove(Statistic& gone) REQUIRES(mutex_);
   // The same without the ledger.
   void take_out(Statistic& gone) REQUIRES(mutex_);
-  Result<bool> undo(const Change& change, Statistic* named, Moment now, const LineStep& step)
+  Result<bool> undo(const Change& change, Statistic* named, Timestamp now, const LineStep& step)
       REQUIRES(mutex_);
-  std::uint64_t restore(Statistic& statistic, Moment now, CellBudget& budget) REQUIRES(mutex_);
+  std::uint64_t restore(Statistic& statistic, Timestamp now, CellBudget& budget) REQUIRES(mutex_);
   // As the statistic's, and keeps what the change discards, if there is room.
-  bool carry_out(Statistic& statistic, const Change& change, Definition after, Moment now,
+  bool carry_out(Statistic& statistic, const Change& change, Definition after, Timestamp now,
                  CellBudget& budget) REQUIRES(mutex_);
-  bool carry_out(Statistic& statistic, const Change& change, Moment now, CellBudget& budget)
+  bool carry_out(Statistic& statistic, const Change& change, Timestamp now, CellBudget& budget)
       REQUIRES(mutex_);
   std::optional<Discarded> discarded_just_before(const Statistic& statistic, const Change& change,
-                                                 Moment now) const REQUIRES(mutex_);
+                                                 Timestamp now) const REQUIRES(mutex_);
   std::optional<Discarded> room_for_discarded(const Statistic& statistic, const Change& change,
-                                              const Definition& after, Moment now) REQUIRES(mutex_);
+                                              const Definition& after, Timestamp now)
+      REQUIRES(mutex_);
   void forget_discarded(const Statistic& statistic) REQUIRES(mutex_);
-  void forget_expired(Moment now) REQUIRES(mutex_);
+  void forget_expired(Timestamp now) REQUIRES(mutex_);
   void write_undo(const Statistic& statistic, JsonWriter& json) const REQUIRES(mutex_);
   std::optional<Error> remark_on_discarded(const Change& change) const REQUIRES(mutex_);
   Result<void> take_data(Statistic& from, Statistic& to) REQUIRES(mutex_);
-  Result<void> take_view(Statistic& from, Moment now) REQUIRES(mutex_);
+  Result<void> take_view(Statistic& from, Timestamp now) REQUIRES(mutex_);
   // Statistics that changes replace: those of these names, with their views.
   using Replaced = boost::unordered_flat_set<Statistic*>;
   Replaced replaced_by(std::span<const std::string_view> names) const REQUIRES(mutex_);
@@ -328,22 +329,22 @@ class Interface {
   void save_head(ByteWriter& out, std::uint64_t samples, std::uint32_t count) const
       REQUIRES(mutex_);
   static void save_statistic(ByteWriter& out, const Statistic& statistic, Statistic::Cells cells);
-  void advance(Moment now, CellBudget& budget) REQUIRES(mutex_);
+  void advance(Timestamp now, CellBudget& budget) REQUIRES(mutex_);
   // By a look at the cells of one's own, unless another's has served.
   template <typename Call>
-  void advance_for(const Call& call, Moment now) REQUIRES(mutex_);
-  void pass_time(Moment now) REQUIRES(mutex_);
+  void advance_for(const Call& call, Timestamp now) REQUIRES(mutex_);
+  void pass_time(Timestamp now) REQUIRES(mutex_);
   void read_cells(CellBudget& budget) const REQUIRES(mutex_);
   bool count_cells(Statistic& statistic) REQUIRES(mutex_);
   static Error too_long(std::size_t bytes_max);
   // What the data file shows, and how many bytes that takes.
   struct Measured;
-  Result<Measured> measure_data(Moment now, std::size_t bytes_max, Look look) EXCLUDES(mutex_);
+  Result<Measured> measure_data(Timestamp now, std::size_t bytes_max, Look look) EXCLUDES(mutex_);
   std::uint64_t data_bytes_min() const REQUIRES(mutex_);
   std::uint64_t definition_bytes_min() const REQUIRES(mutex_);
   // Samples came, or time passed. Whatever else changes is noted by note_change().
-  void note_samples(Moment now) REQUIRES(mutex_);
-  void note_change(Moment now) REQUIRES(mutex_);
+  void note_samples(Timestamp now) REQUIRES(mutex_);
+  void note_change(Timestamp now) REQUIRES(mutex_);
   // What all statistics come to as long as they get nothing but samples, so that an interface in
   // which nothing moves by itself is not walked through at each look.
   struct Standing {
@@ -357,7 +358,7 @@ class Interface {
   mutable CellLooks cell_looks_;
   mutable Mutex mutex_{LockRank::kInterface};
   Reservation reservation_ GUARDED_BY(mutex_);
-  Moment last_change_ GUARDED_BY(mutex_);
+  Timestamp last_change_ GUARDED_BY(mutex_);
   std::uint64_t version_ GUARDED_BY(mutex_) = 0;
   std::optional<Standing> standing_ GUARDED_BY(mutex_);  // nothing: to be counted anew
   std::uint64_t samples_ GUARDED_BY(mutex_) = 0;

@@ -21,7 +21,7 @@ void Interface::find_taken_out(Statistic* statistic,
   statistic->find_taken_out(source, id);
 }
 
-bool Interface::absorb_cells(Statistic* statistic, const CellSource* source, Moment now,
+bool Interface::absorb_cells(Statistic* statistic, const CellSource* source, Timestamp now,
                              const IsLate& is_late) {
   const MutexLock lock(mutex_);
   const bool all = statistic->absorb_cells(source, is_late);
@@ -30,7 +30,7 @@ bool Interface::absorb_cells(Statistic* statistic, const CellSource* source, Mom
 }
 
 // To look for those that are left costs, too: a step takes out some cells at least.
-bool Interface::set_feed(Feed feed, Moment now, const IsLate& is_late) {
+bool Interface::set_feed(Feed feed, Timestamp now, const IsLate& is_late) {
   constexpr unsigned kAtOnce = 16;
   unsigned taken = 0;
   const IsLate is_late_now = [&] { return ++taken % kAtOnce == 0 && is_late(); };
@@ -49,7 +49,7 @@ bool Interface::set_feed(Feed feed, Moment now, const IsLate& is_late) {
   return true;
 }
 
-void Interface::end_cells(Moment now, CellBudget& budget) {
+void Interface::end_cells(Timestamp now, CellBudget& budget) {
   const MutexLock lock(mutex_);
   for (Statistic& statistic : statistics_) statistic.end_cells(budget);
   advance(now, budget);

@@ -100,7 +100,7 @@ Result<void> Interface::take_changes(ByteReader& in) {
   if (in.left() != 0) return no_changes();
   Interface& from = *loaded.value();
   std::vector<std::unique_ptr<Statistic>> changed;
-  Moment last_change;
+  Timestamp last_change;
   {
     const MutexLock lock(from.mutex_);
     from.by_name_.clear();

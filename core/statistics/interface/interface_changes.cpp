@@ -83,14 +83,14 @@ Result<void> Interface::check_all_read(std::string_view line, const Change& chan
   return statistics::check_all_read(line, attributes_of(after.value().settings));
 }
 
-Result<void> Interface::define(std::string_view line, Moment now, By by, Strictness strictness) {
+Result<void> Interface::define(std::string_view line, Timestamp now, By by, Strictness strictness) {
   LineProgress progress;
   const auto done = define_step(line, now, {progress, never_late}, strictness, by);
   if (!done) return done.error();
   return {};
 }
 
-Result<bool> Interface::define_step(std::string_view line, Moment now, const LineStep& step,
+Result<bool> Interface::define_step(std::string_view line, Timestamp now, const LineStep& step,
                                     Strictness strictness, By by) {
   const auto parsed = parse_change(line, strictness);
   if (!parsed) return parsed.error();
@@ -118,7 +118,7 @@ Result<bool> Interface::define_step(std::string_view line, Moment now, const Lin
 
 // Rules that cannot be applied were told when the statistic was made.
 Result<void> Interface::define_default(std::string_view line, std::span<const std::string> rules,
-                                       Moment now, Strictness strictness) {
+                                       Timestamp now, Strictness strictness) {
   const auto parsed = parse_change(line, strictness);
   if (!parsed) return parsed.error();
   const auto& name = parsed.value().name;
@@ -159,7 +159,7 @@ Result<void> Interface::define_default(std::string_view line, std::span<const st
 }
 
 Result<void> Interface::become(Statistic& statistic, const Change& change, Definition after,
-                               Moment now) {
+                               Timestamp now) {
   const auto more = static_cast<std::int64_t>(statistic.growth_by(change, after));
   if (more > 0) {
     const auto grown = reservation_.grow({.bytes = static_cast<std::uint64_t>(more)});

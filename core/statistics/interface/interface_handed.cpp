@@ -54,7 +54,7 @@ CellSums load_cell_sums(ByteReader& in) {
 
 }  // namespace
 
-void Interface::hand_on(ByteWriter& out, Moment now, CellBudget& budget) {
+void Interface::hand_on(ByteWriter& out, Timestamp now, CellBudget& budget) {
   {
     const MutexLock lock(mutex_);
     advance(now, budget);
@@ -73,13 +73,13 @@ Result<std::unique_ptr<Interface>> Interface::load_handed(ByteReader& in, Ledger
   return loaded;
 }
 
-void Interface::go_on_at(Statistic* statistic, const Published& at) {
+void Interface::resume_at(Statistic* statistic, const Published& at) {
   const MutexLock lock(mutex_);
-  statistic->go_on_at(at);
+  statistic->resume_at(at);
 }
 
 // No feeder sees either of the two.
-std::vector<std::string> Interface::take_data(Interface& other, Moment now) {
+std::vector<std::string> Interface::take_data(Interface& other, Timestamp now) {
   StatisticRow taken;
   std::uint64_t samples = 0, version = 0;
   {
@@ -116,7 +116,7 @@ Result<void> Interface::take_data(Statistic& from, Statistic& to) {
 }
 
 // Of a statistic that this version does not have, there is no view either.
-Result<void> Interface::take_view(Statistic& from, Moment now) {
+Result<void> Interface::take_view(Statistic& from, Timestamp now) {
   Statistic* const source = find_locked(from.source()->name());
   if (!source || source->source()) return {};
   if (auto grown = reservation_.grow(holdings_of(from)); !grown) return grown;
@@ -164,10 +164,10 @@ std::optional<std::uint64_t> Statistic::number_before() const {
 }
 
 // Feeders notice nothing, if they count as this version would have them count.
-void Statistic::go_on_at(const Published& at) {
+void Statistic::resume_at(const Published& at) {
   auto next = std::make_unique<FeederCells>(at);
   const std::uint32_t era = cells() ? cells()->era() : 0;
-  if (!at.on || !next->go_on(cell_form(definition_), era)) return publish_at(at);
+  if (!at.on || !next->resume(cell_form(definition_), era)) return publish_at(at);
   next->take_held(*cells());
   links().cells = std::move(next);
   cells()->show_decimals(definition_.decimals);
@@ -193,7 +193,7 @@ void Statistic::take_data(Statistic& from) {
 }
 
 // A server that was killed may have begun another era, and not saved that; then one more begins.
-bool FeederCells::go_on(const CellForm& form, std::uint32_t saved) {
+bool FeederCells::resume(const CellForm& form, std::uint32_t saved) {
   if (!at_.shape || form.kind == CellKind::kNone) return true;
   const Shape& shape = *at_.shape;
   const CellForm before{.kind = static_cast<CellKind>(shape.kind.load()),

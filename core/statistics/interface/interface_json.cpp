@@ -50,8 +50,8 @@ JsonWriter& Interface::write_rights(JsonWriter& json) const {
 }
 
 // Members are rendered under the lock: a copy of all definitions would take as long.
-Result<std::string> Interface::render_json(std::string_view name, std::uint64_t epoch, Moment now,
-                                           std::size_t bytes_max) {
+Result<std::string> Interface::render_json(std::string_view name, std::uint64_t epoch,
+                                           Timestamp now, std::size_t bytes_max) {
   std::string members;
   std::vector<Copy> copies;
   std::uint64_t version = 0;
@@ -101,7 +101,7 @@ Result<std::string> Interface::render_json(std::string_view name, std::uint64_t 
   return text;
 }
 
-void Interface::copy(std::vector<StatisticCopy>& copies, Moment now, CellBudget& budget) {
+void Interface::copy(std::vector<StatisticCopy>& copies, Timestamp now, CellBudget& budget) {
   const MutexLock lock(mutex_);
   statistics_.prefetch_first();
   advance(now, budget);
@@ -110,7 +110,7 @@ void Interface::copy(std::vector<StatisticCopy>& copies, Moment now, CellBudget&
   for (const Statistic& statistic : statistics_) statistic.copy(copies[i++]);
 }
 
-Interface::Overview Interface::overview(Moment now, CellBudget& budget) {
+Interface::Overview Interface::overview(Timestamp now, CellBudget& budget) {
   const MutexLock lock(mutex_);
   advance(now, budget);
   return {.statistics = statistics_.size(),

@@ -104,7 +104,7 @@ Result<std::unique_ptr<Interface>> Interface::load(ByteReader& in, Ledger& ledge
   const auto uid = in.get<std::uint32_t>();
   const auto feed = version < 4 ? Feed::kAny : parse_feed(in.get_text());
   if (!feed) in.fail();
-  Moment last_change{.monotonic = load_time(in)};
+  Timestamp last_change{.monotonic = load_time(in)};
   last_change.realtime = std::chrono::nanoseconds(in.get<std::int64_t>());
   const auto samples = version < 3 ? std::uint64_t{0} : in.get<std::uint64_t>();
   const auto size = in.get<std::uint32_t>();

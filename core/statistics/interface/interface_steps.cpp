@@ -90,7 +90,7 @@ Result<bool> Interface::plan(std::string_view line, const Change& change, Statis
 // between two steps, ends the line.
 struct Interface::Effect {
   const Change& line;
-  Moment now;
+  Timestamp now;
   By by = By::kUser;
   bool is_whole = false;   // no step came or comes before its end
   std::uint64_t room = 0;  // reserved for what grows; what shrinks comes to it
@@ -135,7 +135,7 @@ Result<void> Interface::change_one(Statistic& statistic, const Change& change, E
 // Each definition is reckoned a second time: to keep them from plan() on would take more memory,
 // and more time, for an interface of many statistics.
 Result<bool> Interface::redefine(std::string_view line, const Change& change, Statistic* named,
-                                 Moment now, By by, const LineStep& step) {
+                                 Timestamp now, By by, const LineStep& step) {
   LineProgress& at = step.progress;
   if (at.has_begun && at.closings != statistics_.closings()) at = {.has_changed = at.has_changed};
   const bool is_few = named || statistics_.size() <= kLineAtOnce;
@@ -162,7 +162,7 @@ Result<bool> Interface::redefine(std::string_view line, const Change& change, St
   return error;
 }
 
-Result<bool> Interface::undo(const Change& change, Statistic* named, Moment now,
+Result<bool> Interface::undo(const Change& change, Statistic* named, Timestamp now,
                              const LineStep& step) {
   if (change.redefines() || change.on || change.data_reset || change.of) {
     return Error{ErrorCode::kInvalid, "undo=1 goes with name= alone", change.undo->at};

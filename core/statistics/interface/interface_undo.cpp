@@ -38,7 +38,7 @@ bool put_before(const Discarded& first, Discarded& second) {
 }  // namespace
 
 // Cells are in the data already.
-void Statistic::keep(Discarded& discarded, Moment now) {
+void Statistic::keep(Discarded& discarded, Timestamp now) {
   advance(now.monotonic);
   discarded.definition = definition_;
   discarded.gathered = gathered_;
@@ -49,7 +49,7 @@ void Statistic::keep(Discarded& discarded, Moment now) {
   discarded.samples = samples_;
 }
 
-std::uint64_t Statistic::restore(Discarded discarded, Moment now, CellBudget& budget) {
+std::uint64_t Statistic::restore(Discarded discarded, Timestamp now, CellBudget& budget) {
   if (cells()) end_era(CellData::kKept, budget);
   const bool is_added =
       definition_ == discarded.definition && add_up(discarded.gathered, gathered_);
@@ -66,7 +66,7 @@ std::uint64_t Statistic::restore(Discarded discarded, Moment now, CellBudget& bu
   return is_added ? 0 : samples_ - discarded.samples;
 }
 
-void Interface::forget_expired(Moment now) {
+void Interface::forget_expired(Timestamp now) {
   if (!discarded_) return;
   if (const std::uint64_t bytes = discarded_->forget_expired(now.monotonic)) {
     reservation_.shrink({.bytes = bytes});
@@ -82,7 +82,7 @@ void Interface::forget_discarded(const Statistic& statistic) {
 
 std::optional<Discarded> Interface::room_for_discarded(const Statistic& statistic,
                                                        const Change& change,
-                                                       const Definition& after, Moment now) {
+                                                       const Definition& after, Timestamp now) {
   if (!change.data_reset && !discards_data(statistic.definition(), after)) return std::nullopt;
   forget_discarded(statistic);
   const bool is_often =
@@ -98,8 +98,8 @@ std::optional<Discarded> Interface::room_for_discarded(const Statistic& statisti
   return Discarded{.until = now.monotonic + DiscardedData::kKeptFor, .bytes = bytes};
 }
 
-bool Interface::carry_out(Statistic& statistic, const Change& change, Definition after, Moment now,
-                          CellBudget& budget) {
+bool Interface::carry_out(Statistic& statistic, const Change& change, Definition after,
+                          Timestamp now, CellBudget& budget) {
   auto kept = room_for_discarded(statistic, change, after, now);
   const bool changed =
       statistic.carry_out(change, std::move(after), now, budget, kept ? &*kept : nullptr);
@@ -109,7 +109,8 @@ bool Interface::carry_out(Statistic& statistic, const Change& change, Definition
 
 // Of a person, as programs do not keep what they reset so often.
 std::optional<Discarded> Interface::discarded_just_before(const Statistic& statistic,
-                                                          const Change& change, Moment now) const {
+                                                          const Change& change,
+                                                          Timestamp now) const {
   if (!change.is_strict || !change.data_reset || !discarded_) return std::nullopt;
   const Discarded* const former = discarded_->find(statistic);
   if (!former || former->definition != statistic.definition()) return std::nullopt;
@@ -118,7 +119,7 @@ std::optional<Discarded> Interface::discarded_just_before(const Statistic& stati
   return *former;
 }
 
-bool Interface::carry_out(Statistic& statistic, const Change& change, Moment now,
+bool Interface::carry_out(Statistic& statistic, const Change& change, Timestamp now,
                           CellBudget& budget) {
   const auto former = discarded_just_before(statistic, change, now);
   auto kept = room_for_discarded(statistic, change, statistic.definition(), now);
@@ -129,7 +130,7 @@ bool Interface::carry_out(Statistic& statistic, const Change& change, Moment now
 }
 
 // The ledger counts what was kept and what there is, one of which it becomes.
-std::uint64_t Interface::restore(Statistic& statistic, Moment now, CellBudget& budget) {
+std::uint64_t Interface::restore(Statistic& statistic, Timestamp now, CellBudget& budget) {
   Discarded discarded = discarded_->take(statistic);
   const std::uint64_t counted = discarded.bytes + holdings_of(statistic).bytes;
   const std::uint64_t lost = statistic.restore(std::move(discarded), now, budget);

@@ -51,7 +51,7 @@ Result<void> Interface::check_view(const Change& change, const Statistic& named)
                    named.name() + " is a view of " + named.source()->name() + " already", change);
 }
 
-Result<bool> Interface::create_view(std::string_view name, std::string_view text, Moment now,
+Result<bool> Interface::create_view(std::string_view name, std::string_view text, Timestamp now,
                                     Strictness strictness) {
   if (!is_name(name)) return Error{ErrorCode::kInvalid, "not a statistic's name"};
   const auto parsed = parse_new_statistic(text, strictness);
@@ -89,7 +89,7 @@ Result<Definition> Interface::view_definition(const Change& change, const Statis
 }
 
 // What does not go with the decimals, or for which there is no room, becomes a value.
-void Interface::sync_views(Statistic& source, Moment now) {
+void Interface::sync_views(Statistic& source, Timestamp now) {
   const std::uint8_t decimals = source.definition().decimals;
   for (Statistic* const view : source.views()) {
     if (view->definition().decimals == decimals) continue;
@@ -102,7 +102,7 @@ void Interface::sync_views(Statistic& source, Moment now) {
 }
 
 // A rule without type= means the definition of the source, which has changed.
-void Interface::follow(const Statistic& source, const Change& change, Moment now) {
+void Interface::follow(const Statistic& source, const Change& change, Timestamp now) {
   Statistic* const view = find_locked(change.name->value);
   if (!view || view->source() != &source || !view->is_as_ruled()) return;
   auto after = view_definition(change, source);
@@ -110,7 +110,7 @@ void Interface::follow(const Statistic& source, const Change& change, Moment now
 }
 
 Result<void> Interface::append_view(std::string_view name, Statistic& source, std::string_view line,
-                                    const Change& change, Moment now, By by) {
+                                    const Change& change, Timestamp now, By by) {
   if (source.views().size() >= kViewsBound) {
     return at_source(ErrorCode::kNoSpace,
                      "a statistic has at most " + std::to_string(kViewsBound) + " views", change);
@@ -139,7 +139,7 @@ Result<void> Interface::append_view(std::string_view name, Statistic& source, st
   return {};
 }
 
-Result<bool> Interface::define_view(std::string_view line, const Change& change, Moment now,
+Result<bool> Interface::define_view(std::string_view line, const Change& change, Timestamp now,
                                     By by) {
   if (!change.name) return at_source(ErrorCode::kInvalid, "of= needs name=", change);
   Statistic* const named = find_typed(change.name->value);

@@ -63,7 +63,7 @@ std::uint64_t Statistic::growth_by(const Change& change, const Definition& after
          definition_.units.size() + text_bytes_after(change, after) - text_bytes();
 }
 
-Statistic::Statistic(std::string_view name, Definition definition, Moment now)
+Statistic::Statistic(std::string_view name, Definition definition, Timestamp now)
     : gathered_(make_type_data(definition, now.monotonic)),
       decimals_(definition.decimals),
       has_full_range_(definition.has_full_range()),
@@ -139,7 +139,7 @@ bool Statistic::add_in_range(Type& gathered, std::span<const Sample> samples) {
   return saturated;
 }
 
-bool Statistic::carry_out(const Change& change, Definition after, Moment now, CellBudget& budget,
+bool Statistic::carry_out(const Change& change, Definition after, Timestamp now, CellBudget& budget,
                           Discarded* kept) {
   const auto gathering = discards_data(definition_, after) ? Gathering::kAnew : Gathering::kGoesOn;
   const bool anew = change.data_reset || gathering == Gathering::kAnew;
@@ -163,7 +163,8 @@ bool Statistic::carry_out(const Change& change, Definition after, Moment now, Ce
   return changed;
 }
 
-bool Statistic::carry_out(const Change& change, Moment now, CellBudget& budget, Discarded* kept) {
+bool Statistic::carry_out(const Change& change, Timestamp now, CellBudget& budget,
+                          Discarded* kept) {
   const bool other_cells = cells() && change.data_reset;
   if (other_cells) end_era(kept ? CellData::kKept : CellData::kDiscarded, budget);
   if (kept) keep(*kept, now);
@@ -174,7 +175,7 @@ bool Statistic::carry_out(const Change& change, Moment now, CellBudget& budget, 
 
 // Off before and on after the rest: a reset must not open a period of a history that is being
 // stopped, and nothing but this decides on or off (in 2006 a redefinition switched it on).
-bool Statistic::take_effect(const Change& change, Gathering gathering, Moment now) {
+bool Statistic::take_effect(const Change& change, Gathering gathering, Timestamp now) {
   const bool anew = change.data_reset || gathering == Gathering::kAnew;
   bool changed = anew;
   if (change.help) changed |= set_help(change.help->value);
@@ -243,7 +244,7 @@ bool Statistic::stop(std::chrono::nanoseconds now) {
   return true;
 }
 
-void Statistic::gather_anew(Moment now) {
+void Statistic::gather_anew(Timestamp now) {
   data_since_ = now.monotonic;
   created_ = now.realtime;
   hits_out_of_range_ = 0;

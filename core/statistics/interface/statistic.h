@@ -41,7 +41,7 @@ class StatisticRow;
 class Statistic {
  public:
   // Off and empty; data, started and stopped are all `now`. The definition came out of apply().
-  Statistic(std::string_view name, Definition definition, Moment now);
+  Statistic(std::string_view name, Definition definition, Timestamp now);
 
   const std::string& name() const { return name_; }
   const Definition& definition() const { return definition_; }
@@ -107,13 +107,14 @@ class Statistic {
   // False when nothing is different now.
   // budget: for what cells hold, as far as it is to be known before they begin anew. kept: nullptr,
   // or where the data that it discards are to go.
-  bool carry_out(const Change& change, Definition after, Moment now, CellBudget& budget,
+  bool carry_out(const Change& change, Definition after, Timestamp now, CellBudget& budget,
                  Discarded* kept = nullptr);
   // The same for a change that leaves the definition as it is.
-  bool carry_out(const Change& change, Moment now, CellBudget& budget, Discarded* kept = nullptr);
+  bool carry_out(const Change& change, Timestamp now, CellBudget& budget,
+                 Discarded* kept = nullptr);
   // Has that definition and data again, and adds what was gathered since if both have the same
   // definition and a type that adds up. Returns how many samples are lost else.
-  std::uint64_t restore(Discarded discarded, Moment now, CellBudget& budget);
+  std::uint64_t restore(Discarded discarded, Timestamp now, CellBudget& budget);
 
   // Lets a running history's time pass; true when a period ended.
   bool advance(std::chrono::nanoseconds now);
@@ -213,7 +214,7 @@ class Statistic {
   // for.
   static Result<Statistic> load(ByteReader& in);
   // See Interface::resume().
-  void resume(Boot boot, Moment now);
+  void resume(Boot boot, Timestamp now);
   // What save() leaves out and the next server of the mount needs; behind load(). Fails the reader.
   void save_marks(ByteWriter& out) const;
   void load_marks(ByteReader& in);
@@ -221,7 +222,7 @@ class Statistic {
   // load_marks(), before anything else.
   std::optional<std::uint64_t> number_before() const;
   // See Interface.
-  void go_on_at(const Published& at);
+  void resume_at(const Published& at);
   void take_data(Statistic& from);
 
  private:
@@ -257,9 +258,9 @@ class Statistic {
   void begin_era();
   bool is_wanted() const;
   enum class Gathering { kGoesOn, kAnew };
-  bool take_effect(const Change& change, Gathering gathering, Moment now);
-  void gather_anew(Moment now);
-  void keep(Discarded& discarded, Moment now);
+  bool take_effect(const Change& change, Gathering gathering, Timestamp now);
+  void gather_anew(Timestamp now);
+  void keep(Discarded& discarded, Timestamp now);
   bool set_help(std::string_view help);
   void redefine(Definition after);
   void set_definition(Definition definition);

@@ -169,7 +169,7 @@ void Statistic::read_cells(CellBudget& budget) const {
 
 void Statistic::note_cells() {
   if (!cells()) return;
-  if (const auto settled = cells()->take_settled()) merge(*settled);
+  if (const auto final_sums = cells()->take_final_sums()) merge(*final_sums);
   add_saturating(samples_, cells()->uncounted());
   cells()->count_samples();
 }

@@ -3,7 +3,7 @@
 
 namespace tallyfs::statistics {
 
-void Interface::resume(Boot boot, Moment now) {
+void Interface::resume(Boot boot, Timestamp now) {
   std::uint64_t freed = 0;
   const MutexLock lock(mutex_);
   for (Statistic& statistic : statistics_) {
@@ -15,7 +15,7 @@ void Interface::resume(Boot boot, Moment now) {
   if (boot == Boot::kOther) last_change_.monotonic = {};
 }
 
-void Statistic::resume(Boot boot, Moment now) {
+void Statistic::resume(Boot boot, Timestamp now) {
   if (boot == Boot::kThis) {
     if (on_) start_history(now.monotonic);
     return;

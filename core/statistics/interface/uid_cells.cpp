@@ -88,7 +88,7 @@ void UidCells::finish_look(CellBudget& budget, CellTally& tally) {
   known_ = bound_.size();
   budget.note_whole(whole_looks_);
   if (!ended_) return;
-  tally.settle(ended_->not_looked_at);
+  tally.book_counts(ended_->not_looked_at);
   if (!ended_->has_looked_at) {
     ended_ = nullptr;
   } else {
@@ -129,7 +129,7 @@ bool UidCells::take_if(IsIts is_its, const CellKey& key, CellTally& tally,
     if (!was_known && !was_looked_at) {
       CellSums sums;
       read_last(each, key, sums, tally);
-      tally.settle(sums);
+      tally.book_counts(sums);
       taken.push_back(std::move(each));
       return true;
     }
@@ -141,7 +141,7 @@ bool UidCells::take_if(IsIts is_its, const CellKey& key, CellTally& tally,
   looked_ = begins_again ? 0 : looked;
   known_ = known;
   if (looked_ == 0 && (begins_again || part_.of_file.next == 0)) begin_look();
-  if (bound_.empty()) settle(tally);
+  if (bound_.empty()) book_counts(tally);
   return !is_cut;
 }
 
@@ -154,10 +154,10 @@ void UidCells::begin_look() {
   ended_->not_looked_at.add(std::exchange(ended_->looked_at, {}));
 }
 
-void UidCells::settle(CellTally& tally) {
+void UidCells::book_counts(CellTally& tally) {
   if (!ended_) return;
-  tally.settle(ended_->not_looked_at);
-  tally.settle(ended_->looked_at);
+  tally.book_counts(ended_->not_looked_at);
+  tally.book_counts(ended_->looked_at);
   ended_ = nullptr;
   shown_ = look_ = {};
   part_ = {};

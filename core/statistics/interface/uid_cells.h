@@ -31,8 +31,8 @@ namespace tallyfs::statistics {
 struct CellTally {
   std::uint64_t uncounted = 0;  // samples that were found and not counted yet
   std::uint64_t inherited = 0;  // samples that the server before has counted, and not found yet
-  CellSums settled{};           // of files that have ended: the statistic's own from now on
-  bool has_settled = false;
+  CellSums final_sums{};        // of files that have ended: the statistic's own from now on
+  bool has_final = false;
 
   // A file has so many more samples.
   void note_samples(std::uint64_t more) {
@@ -40,9 +40,9 @@ struct CellTally {
     inherited -= known;
     uncounted += more - known;
   }
-  void settle(const CellSums& sums) {
-    settled.add(sums);
-    has_settled = true;
+  void book_counts(const CellSums& sums) {
+    final_sums.add(sums);
+    has_final = true;
   }
 };
 
@@ -112,9 +112,9 @@ class UidCells {
   void read_last(BoundCells& bound, const CellKey& key, CellSums& sums, CellTally& tally);
   void prefetch_ahead(std::size_t of, const CellKey& key, const CellBudget& budget) const;
   void begin_look();
-  // What the statistic has of files that have ended is settled, and what was shown is forgotten, as
-  // it has older sums of them in it: nothing counts twice.
-  void settle(CellTally& tally);
+  // Moves the sums of files that have ended into final_sums, and forgets what was shown, which has
+  // older sums of them in it: nothing counts twice.
+  void book_counts(CellTally& tally);
   void finish_look(CellBudget& budget, CellTally& tally);
 
   CellParty party_;

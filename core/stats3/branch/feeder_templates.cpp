@@ -79,7 +79,7 @@ bool FeederTemplates::Entry::is_told_by(const Processes& some) const {
 }
 
 Result<FeederTemplates::Told> FeederTemplates::add(uid_t uid, pid_t teller,
-                                                   const wire::Template& given, Moment now) {
+                                                   const wire::Template& given, Timestamp now) {
   if (const auto named = check_name(given.name); !named) return named.error();
   auto names = names_of(given);
   if (!names) return names.error();
@@ -88,14 +88,14 @@ Result<FeederTemplates::Told> FeederTemplates::add(uid_t uid, pid_t teller,
   return enter({uid, hash, std::move(names.value())}, teller, now);
 }
 
-Result<void> FeederTemplates::restore(Saved saved, Moment now) {
+Result<void> FeederTemplates::restore(Saved saved, Timestamp now) {
   if (const auto named = check_name(saved.names.name); !named) return named.error();
   const MutexLock lock(mutex_);
   if (const auto entered = enter(std::move(saved), 0, now); !entered) return entered.error();
   return {};
 }
 
-Result<FeederTemplates::Told> FeederTemplates::enter(Saved given, pid_t teller, Moment now) {
+Result<FeederTemplates::Told> FeederTemplates::enter(Saved given, pid_t teller, Timestamp now) {
   if (const Entry* const there = find(given.uid, given.hash)) {
     if (there->names->name == given.names.name && there->names->vois == given.names.vois) {
       return note_told(by_hash_.at(hash_key(given.uid, given.hash)), teller);
@@ -309,7 +309,7 @@ std::uint64_t FeederTemplates::version() const {
   return changes_;
 }
 
-Moment FeederTemplates::last_change() const {
+Timestamp FeederTemplates::last_change() const {
   const MutexLock lock(mutex_);
   return last_change_;
 }

@@ -41,13 +41,13 @@ class FeederTemplates {
   enum class Told { kNew, kAgain };
 
   // The ledger outlives them. owner: the daemon's uid.
-  FeederTemplates(Ledger& ledger, uid_t owner, Moment now)
+  FeederTemplates(Ledger& ledger, uid_t owner, Timestamp now)
       : ledger_(ledger), reserve_(owner), last_change_(now) {}
 
   // teller: the watched process; 0: none. kNew: it was not the last that the process had registered
   // by that name. kInvalid: it is none, or its hash is another; kExists: the
   // uid has another of that hash; kNoSpace.
-  Result<Told> add(uid_t uid, pid_t teller, const wire::Template& given, Moment now)
+  Result<Told> add(uid_t uid, pid_t teller, const wire::Template& given, Timestamp now)
       EXCLUDES(mutex_);
   // A template as it was saved. It is one that no running process has told of. kInvalid, kExists,
   // kNoSpace.
@@ -56,7 +56,7 @@ class FeederTemplates {
     std::uint32_t hash = 0;
     blob::TemplateNames names;
   };
-  Result<void> restore(Saved saved, Moment now) EXCLUDES(mutex_);
+  Result<void> restore(Saved saved, Timestamp now) EXCLUDES(mutex_);
   // Copies of all templates, in the order of their last registration.
   std::vector<Saved> all() const EXCLUDES(mutex_);
   // The watched processes that have registered the template. restore_teller() adds one that had
@@ -88,7 +88,7 @@ class FeederTemplates {
   std::string list() const EXCLUDES(mutex_);
   // A number that grows whenever the result of another function may have changed.
   std::uint64_t version() const EXCLUDES(mutex_);
-  Moment last_change() const EXCLUDES(mutex_);
+  Timestamp last_change() const EXCLUDES(mutex_);
 
  private:
   using Id = std::uint64_t;  // in the order of the first registration
@@ -109,7 +109,7 @@ class FeederTemplates {
   const Entry* find(uid_t uid, std::uint32_t hash) const REQUIRES(mutex_);
   // The templates of a name, in the order of their last registration.
   const Ids& ids_of(uid_t uid, std::string_view name) const REQUIRES(mutex_);
-  Result<Told> enter(Saved given, pid_t teller, Moment now) REQUIRES(mutex_);
+  Result<Told> enter(Saved given, pid_t teller, Timestamp now) REQUIRES(mutex_);
   Result<Reservation> make_room(const Saved& given) REQUIRES(mutex_);
   // Forgets a template that is not in use, of the uid or, without one, of any. False: all are in
   // use.
@@ -130,7 +130,7 @@ class FeederTemplates {
   boost::unordered_flat_map<uid_t, std::size_t> by_uid_ GUARDED_BY(mutex_);
   Id next_id_ GUARDED_BY(mutex_) = 0;
   std::uint64_t changes_ GUARDED_BY(mutex_) = 0;
-  Moment last_change_ GUARDED_BY(mutex_);
+  Timestamp last_change_ GUARDED_BY(mutex_);
 };
 
 }  // namespace tallyfs::stats3

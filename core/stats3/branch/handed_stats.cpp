@@ -196,10 +196,10 @@ Result<void> load_numbers(Subsystems& subsystems, const SavedObject& object,
   if (!loading.has_pages) return {};
   ByteReader in(object.bytes);
   if (loading.is_after_kill) {
-    subsystems.settle_numbers_late(in);
+    subsystems.finish_late_restore_of_numbers(in);
     return {};
   }
-  if (subsystems.settle_numbers(in)) return {};
+  if (subsystems.finish_restore_of_numbers(in)) return {};
   return not_handed_on();
 }
 

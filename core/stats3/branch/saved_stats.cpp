@@ -90,13 +90,13 @@ std::uint64_t stamp_of(const std::vector<SavedEntry>& entries) {
   return stamp;
 }
 
-Result<void> load_template(FeederTemplates& templates, const SavedObject& object, Moment now) {
+Result<void> load_template(FeederTemplates& templates, const SavedObject& object, Timestamp now) {
   auto saved = decode(object.bytes);
   if (!saved) return saved.error();
   return templates.restore(std::move(saved.value()), now);
 }
 
-Result<void> load_subsystem(Subsystems& subsystems, const SavedObject& object, Moment now) {
+Result<void> load_subsystem(Subsystems& subsystems, const SavedObject& object, Timestamp now) {
   if (subsystems.find(object.label))
     return Error{ErrorCode::kExists, "there is one of that name already"};
   ByteReader in(object.bytes);
@@ -113,7 +113,7 @@ Result<void> load_subsystem(Subsystems& subsystems, const SavedObject& object, M
   return {};
 }
 
-Result<void> load_object(Subsystems& subsystems, const SavedObject& object, Moment now) {
+Result<void> load_object(Subsystems& subsystems, const SavedObject& object, Timestamp now) {
   const wire::Path path = wire::split_path(object.label);
   Subsystem* const owner = subsystems.find(path.interface);
   if (!owner) return Error{ErrorCode::kNotFound, "its subsystem is not there"};

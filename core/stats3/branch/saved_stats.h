@@ -45,8 +45,8 @@ bool put_saved(std::vector<SavedEntry> entries, ObjectSink& sink);
 std::uint64_t stamp_of(const std::vector<SavedEntry>& entries);
 
 // kInvalid: put_template() or put_saved() puts no such object; kExists, kNotFound, kNoSpace.
-Result<void> load_template(FeederTemplates& templates, const SavedObject& object, Moment now);
-Result<void> load_subsystem(Subsystems& subsystems, const SavedObject& object, Moment now);
-Result<void> load_object(Subsystems& subsystems, const SavedObject& object, Moment now);
+Result<void> load_template(FeederTemplates& templates, const SavedObject& object, Timestamp now);
+Result<void> load_subsystem(Subsystems& subsystems, const SavedObject& object, Timestamp now);
+Result<void> load_object(Subsystems& subsystems, const SavedObject& object, Timestamp now);
 
 }  // namespace tallyfs::stats3

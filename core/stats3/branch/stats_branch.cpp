@@ -30,8 +30,8 @@ class TemplatesFile final : public File {
     if (text.size() > bytes_max) return Error{ErrorCode::kNoSpace, "a text too long to be opened"};
     return text;
   }
-  std::optional<std::uint64_t> version(Moment) const override { return templates_->version(); }
-  Moment last_change(Moment) const override { return templates_->last_change(); }
+  std::optional<std::uint64_t> version(Timestamp) const override { return templates_->version(); }
+  Timestamp last_change(Timestamp) const override { return templates_->last_change(); }
 
  private:
   const std::shared_ptr<const FeederTemplates> templates_;
@@ -43,7 +43,7 @@ class TemplatesFile final : public File {
 class StatsBranch::Root final : public Directory {
  public:
   explicit Root(StatsBranch& subsystems) : subsystems_(subsystems) {}
-  Result<void> remove_directory(std::string_view name, Moment now) override {
+  Result<void> remove_directory(std::string_view name, Timestamp now) override {
     return subsystems_.remove_subsystem(name, now);
   }
 
@@ -56,7 +56,7 @@ class StatsBranch::ObjectsDirectory final : public Directory {
  public:
   ObjectsDirectory(StatsBranch& subsystems, std::string_view name)
       : subsystems_(subsystems), name_(name) {}
-  Result<void> remove_file(std::string_view name, Moment now) override {
+  Result<void> remove_file(std::string_view name, Timestamp now) override {
     return subsystems_.remove_file(name_, name, now);
   }
 
@@ -65,18 +65,19 @@ class StatsBranch::ObjectsDirectory final : public Directory {
   const std::string name_;
 };
 
-StatsBranch::StatsBranch(Tree& tree, Ledger& ledger, uid_t owner, Moment now, Ports ports)
+StatsBranch::StatsBranch(Tree& tree, Ledger& ledger, uid_t owner, Timestamp now,
+                         BranchDependencies dependencies)
     : tree_(tree),
       ownership_(owner),
-      processes_(ports.processes),
-      errors_(ports.errors),
+      processes_(dependencies.processes),
+      errors_(dependencies.errors),
       templates_(std::make_shared<FeederTemplates>(ledger, owner, now)),
       directory_(tree.add_directory(Tree::kRoot, "stats", std::make_shared<Root>(*this), now,
                                     {.permissions = 0755, .readers = true, .writers = true})),
       subsystems_({.tree = tree,
                    .ledger = ledger,
                    .templates = templates_,
-                   .switches = ports.switches,
+                   .switches = dependencies.switches,
                    .directory = directory_,
                    .rules = [this](std::string_view subsystem) {
                      return std::make_shared<ObjectsDirectory>(*this, subsystem);
@@ -87,7 +88,7 @@ StatsBranch::StatsBranch(Tree& tree, Ledger& ledger, uid_t owner, Moment now, Po
 
 StatsBranch::~StatsBranch() {
   // The directories' rules point here.
-  tree_.remove(directory_, Moment{});
+  tree_.remove(directory_, Timestamp{});
 }
 
 Result<void> StatsBranch::may_change(uid_t creator, uid_t sender) const {
@@ -111,7 +112,7 @@ Result<Done> StatsBranch::take(const wire::Message& message, Call& call) {
   return Done{.counted = {"blobs"}};
 }
 
-Result<Done> StatsBranch::execute(const wire::StatsLine& line, const Sender& sender, Moment now,
+Result<Done> StatsBranch::execute(const wire::StatsLine& line, const Sender& sender, Timestamp now,
                                   const IsLate& is_late) {
   const bool publishes =
       line.verb == wire::StatsVerb::kSubsystem || line.verb == wire::StatsVerb::kObject;
@@ -127,8 +128,8 @@ Result<Done> StatsBranch::execute(const wire::StatsLine& line, const Sender& sen
                                          [&] { process_ended(sender.pid, now, always_late); });
 }
 
-Result<Done> StatsBranch::carry_out(const wire::StatsLine& line, const Sender& sender, Moment now,
-                                    const IsLate& is_late) {
+Result<Done> StatsBranch::carry_out(const wire::StatsLine& line, const Sender& sender,
+                                    Timestamp now, const IsLate& is_late) {
   switch (line.verb) {
     case wire::StatsVerb::kSubsystem:
       return make_subsystem(line, sender, now);
@@ -145,7 +146,7 @@ Result<Done> StatsBranch::carry_out(const wire::StatsLine& line, const Sender& s
 }
 
 Result<Done> StatsBranch::make_subsystem(const wire::StatsLine& line, const Sender& sender,
-                                         Moment now) {
+                                         Timestamp now) {
   const std::string_view name = line.target.text;
   if (Subsystem* const there = subsystems_.find(name)) return come_again(*there, line, sender, now);
   auto made = subsystems_.prepare(name, sender.uid, now);
@@ -164,7 +165,7 @@ Result<Done> StatsBranch::make_subsystem(const wire::StatsLine& line, const Send
 }
 
 Result<Done> StatsBranch::come_again(Subsystem& there, const wire::StatsLine& line,
-                                     const Sender& sender, Moment now) {
+                                     const Sender& sender, Timestamp now) {
   const Done done{there.number, wire::Made::kWasThere};
   // Another uid will be refused the objects. Root's templates are not the owner's.
   if (sender.uid != there.uid) return done;
@@ -188,7 +189,7 @@ Result<Subsystem*> StatsBranch::find_owned(const wire::StatsLine& line,
 }
 
 Result<Done> StatsBranch::make_object(const wire::StatsLine& line, const Sender& sender,
-                                      Moment now) {
+                                      Timestamp now) {
   const auto owner = find_owned(line, sender);
   if (!owner) return owner.error();
   Subsystem& subsystem = *owner.value();
@@ -224,7 +225,7 @@ Result<Done> StatsBranch::make_object(const wire::StatsLine& line, const Sender&
   return done;
 }
 
-Result<Done> StatsBranch::withdraw(const wire::StatsLine& line, const Sender& sender, Moment now,
+Result<Done> StatsBranch::withdraw(const wire::StatsLine& line, const Sender& sender, Timestamp now,
                                    const IsLate& is_late) {
   const auto owner = find_owned(line, sender);
   if (!owner) return owner.error();
@@ -245,7 +246,7 @@ Result<Done> StatsBranch::withdraw(const wire::StatsLine& line, const Sender& se
 // A process that publishes there withdraws its own objects only. Any other process acts for a
 // person, and the whole subsystem is meant. The process stays one that publishes until the end, by
 // which the rest of its objects is known.
-bool StatsBranch::withdraw_own(Subsystem& subsystem, pid_t process, Moment now,
+bool StatsBranch::withdraw_own(Subsystem& subsystem, pid_t process, Timestamp now,
                                const IsLate& is_late) {
   if (!subsystem.feeders.contains(process) && subsystem.withdrawing != process) {
     return subsystems_.forget_all(subsystem, now, is_late);
@@ -264,7 +265,8 @@ bool StatsBranch::withdraw_own(Subsystem& subsystem, pid_t process, Moment now,
   return true;
 }
 
-Result<void> StatsBranch::publish(const wire::PackedBlob& blob, const Sender& sender, Moment now) {
+Result<void> StatsBranch::publish(const wire::PackedBlob& blob, const Sender& sender,
+                                  Timestamp now) {
   const Error stale{ErrorCode::kStale, "a blob for a number that names no object"};
   std::shared_ptr<StatsObject> content;
   {
@@ -279,7 +281,7 @@ Result<void> StatsBranch::publish(const wire::PackedBlob& blob, const Sender& se
   return content->publish(blob.bytes, sender.uid, now);
 }
 
-Result<void> StatsBranch::remove_subsystem(std::string_view name, Moment now) {
+Result<void> StatsBranch::remove_subsystem(std::string_view name, Timestamp now) {
   return work_in_steps([&](const IsLate& is_late) -> Result<Step> {
     const MutexLock lock(mutex_);
     Subsystem* const found = subsystems_.find(name);
@@ -289,7 +291,7 @@ Result<void> StatsBranch::remove_subsystem(std::string_view name, Moment now) {
 }
 
 Result<void> StatsBranch::remove_file(std::string_view subsystem, std::string_view file,
-                                      Moment now) {
+                                      Timestamp now) {
   if (file == kSampleRates) {
     return Error{ErrorCode::kNotPermitted, "sample_rates goes with its subsystem"};
   }
@@ -310,7 +312,7 @@ Result<bool> StatsBranch::watch(const Sender& sender) const {
 }
 
 Result<Done> StatsBranch::add_template(const wire::Template& given, const Sender& sender,
-                                       Moment now) {
+                                       Timestamp now) {
   const auto watched = watch(sender);
   if (!watched) return watched.error();
   if (!watched.value()) return add_template(given, sender.uid, 0, now);
@@ -320,7 +322,7 @@ Result<Done> StatsBranch::add_template(const wire::Template& given, const Sender
 }
 
 Result<Done> StatsBranch::add_template(const wire::Template& given, uid_t uid, pid_t teller,
-                                       Moment now) {
+                                       Timestamp now) {
   const auto told = templates_->add(uid, teller, given, now);
   if (!told) return told.error();
   if (told.value() == FeederTemplates::Told::kAgain) return Done{};
@@ -343,7 +345,7 @@ bool StatsBranch::drop_feeder(Subsystem& subsystem, pid_t process) {
   return subsystem.feeders.remove(process);
 }
 
-bool StatsBranch::process_ended(pid_t process, Moment now, const IsLate& is_late) {
+bool StatsBranch::process_ended(pid_t process, Timestamp now, const IsLate& is_late) {
   templates_->process_ended(process);
   const MutexLock lock(mutex_);
   for (const auto& [key, subsystem] : subsystems_.all()) {
@@ -352,7 +354,7 @@ bool StatsBranch::process_ended(pid_t process, Moment now, const IsLate& is_late
   return true;
 }
 
-bool StatsBranch::end_feeder(Subsystem& subsystem, pid_t process, Moment now,
+bool StatsBranch::end_feeder(Subsystem& subsystem, pid_t process, Timestamp now,
                              const IsLate& is_late) {
   if (!subsystem.feeders.contains(process)) return true;
   const auto is_gone = [&](Object& object) {
@@ -369,7 +371,7 @@ bool StatsBranch::end_feeder(Subsystem& subsystem, pid_t process, Moment now,
 
 // Like the file, for the owner only.
 Result<Done> StatsBranch::tell_rates(const wire::StatsLine& line, const Sender& sender,
-                                     Moment now) {
+                                     Timestamp now) {
   const auto found = find_owned(line, sender);
   if (!found) return found.error();
   report_idle(*found.value(), now);
@@ -379,7 +381,7 @@ Result<Done> StatsBranch::tell_rates(const wire::StatsLine& line, const Sender& 
 
 // A feeder cannot take the rates that were sent to it: error_log says so to their writer.
 Result<Done> StatsBranch::note_refusal(const wire::StatsLine& line, const Sender& sender,
-                                       Moment now) {
+                                       Timestamp now) {
   const auto found = find_owned(line, sender);
   if (!found) return found.error();
   const auto word = Tokens(line.rest.text).next();
@@ -394,7 +396,7 @@ Result<Done> StatsBranch::note_refusal(const wire::StatsLine& line, const Sender
   return Done{};
 }
 
-void StatsBranch::report_idle(const Subsystem& subsystem, Moment now) {
+void StatsBranch::report_idle(const Subsystem& subsystem, Timestamp now) {
   for (const std::string& rate : subsystem.rates->take_idle()) {
     if (!errors_) return;
     errors_->warn({ErrorLog::Source::kSocket, subsystem.uid}, "stats/" + subsystem.name, rate,
@@ -414,11 +416,11 @@ void StatsBranch::save(ObjectSink& sink) const {
   put_saved(std::move(entries), sink);
 }
 
-Branch::SavedAt StatsBranch::save_at(std::string_view path, ObjectSink&, Moment) const {
+Branch::SavedAt StatsBranch::save_at(std::string_view path, ObjectSink&, Timestamp) const {
   return path == "stats" || path.starts_with("stats/") ? SavedAt::kAll : SavedAt::kElsewhere;
 }
 
-void StatsBranch::hand_on(ObjectSink& sink, Moment) { put_for_successor(sink); }
+void StatsBranch::hand_on(ObjectSink& sink, Timestamp) { put_for_successor(sink); }
 
 void StatsBranch::put_for_successor(ObjectSink& sink) const {
   if (!put_handed_templates(*templates_, sink)) return;
@@ -434,7 +436,7 @@ void StatsBranch::put_for_successor(ObjectSink& sink) const {
   put_handed_numbers(numbers, sink);
 }
 
-std::uint64_t StatsBranch::stamp(Moment) const {
+std::uint64_t StatsBranch::stamp(Timestamp) const {
   std::uint64_t stamp = spread(templates_->version());
   std::vector<SavedEntry> entries;
   {

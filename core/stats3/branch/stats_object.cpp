@@ -11,14 +11,14 @@
 namespace tallyfs::stats3 {
 
 StatsObject::StatsObject(std::shared_ptr<const FeederTemplates> templates, std::uint64_t number,
-                         Reservation share, Switch* its_switch, Moment now)
+                         Reservation share, Switch* its_switch, Timestamp now)
     : templates_(std::move(templates)),
       number_(number),
       share_(std::move(share)),
       switch_(its_switch),
       last_change_(now) {}
 
-Result<void> StatsObject::publish(std::string_view bytes, uid_t publisher, Moment now) {
+Result<void> StatsObject::publish(std::string_view bytes, uid_t publisher, Timestamp now) {
   const auto* const begin = reinterpret_cast<const std::uint8_t*>(bytes.data());
   const auto size = blob::check_blob({begin, bytes.size()});
   if (!size) return Error{ErrorCode::kInvalid, "the blob: " + size.error().reason};
@@ -51,7 +51,7 @@ Result<void> StatsObject::hold(std::size_t bytes) {
   return {};
 }
 
-void StatsObject::ask(Moment now) {
+void StatsObject::ask(Timestamp now) {
   const MutexLock lock(mutex_);
   asked_ = now;
   if (switch_) switch_->on.store(1, std::memory_order_relaxed);
@@ -93,7 +93,7 @@ std::uint64_t StatsObject::version() const {
   return published_ + templates;
 }
 
-Moment StatsObject::last_change() const {
+Timestamp StatsObject::last_change() const {
   const MutexLock lock(mutex_);
   return last_change_;
 }
@@ -108,7 +108,7 @@ void StatsObject::save_locked(ByteWriter& out) const {
   out.put_text({reinterpret_cast<const char*>(blob_.data()), blob_.size()});
 }
 
-Result<void> StatsObject::load(ByteReader& in, Moment now) {
+Result<void> StatsObject::load(ByteReader& in, Timestamp now) {
   const auto publisher = in.get<std::uint32_t>();
   // A copy: a blob is read where memory is aligned.
   const std::string bytes(in.get_text());
@@ -131,10 +131,10 @@ void StatsObject::hand_on(ByteWriter& out) const {
   save_locked(out);
 }
 
-Result<void> StatsObject::load_handed(ByteReader& in, Moment now) {
+Result<void> StatsObject::load_handed(ByteReader& in, Timestamp now) {
   const bool is_asked = in.get_flag();
-  const Moment asked{.monotonic = std::chrono::nanoseconds(in.get<std::int64_t>()),
-                     .realtime = std::chrono::nanoseconds(in.get<std::int64_t>())};
+  const Timestamp asked{.monotonic = std::chrono::nanoseconds(in.get<std::int64_t>()),
+                        .realtime = std::chrono::nanoseconds(in.get<std::int64_t>())};
   const auto published = in.get<std::uint64_t>();
   if (!in.ok() || asked.monotonic.count() < 0) {
     return Error{ErrorCode::kInvalid, "not what stats/ hands on"};

@@ -33,20 +33,20 @@ class StatsObject {
   // share: what it holds of the ledger, to which its blob is added. Templates are shared with the
   // branch and all its objects. switch_: off; nullptr: there is none for it.
   StatsObject(std::shared_ptr<const FeederTemplates> templates, std::uint64_t number,
-              Reservation share, Switch* its_switch, Moment now);
+              Reservation share, Switch* its_switch, Timestamp now);
 
   // Takes the place of the blob before; bytes may have up to 7 of padding behind it. kInvalid with
   // the field that is wrong; kNoSpace.
-  Result<void> publish(std::string_view bytes, uid_t publisher, Moment now) EXCLUDES(mutex_);
+  Result<void> publish(std::string_view bytes, uid_t publisher, Timestamp now) EXCLUDES(mutex_);
   // The uid that published, and the blob; load() is for an object without one. kInvalid: not what
   // save() writes; kNoSpace.
   void save(ByteWriter& out) const EXCLUDES(mutex_);
-  Result<void> load(ByteReader& in, Moment now) EXCLUDES(mutex_);
+  Result<void> load(ByteReader& in, Timestamp now) EXCLUDES(mutex_);
   // Saves and loads for a successor, with the demand for the object.
   void hand_on(ByteWriter& out) const EXCLUDES(mutex_);
-  Result<void> load_handed(ByteReader& in, Moment now) EXCLUDES(mutex_);
+  Result<void> load_handed(ByteReader& in, Timestamp now) EXCLUDES(mutex_);
   // One of its files has been opened.
-  void ask(Moment now) EXCLUDES(mutex_);
+  void ask(Timestamp now) EXCLUDES(mutex_);
   // It is gone from the tree, and its switch is another's; opens may still look at it.
   void detach() EXCLUDES(mutex_);
 
@@ -55,7 +55,7 @@ class StatsObject {
   std::uint64_t version() const EXCLUDES(mutex_);
   // How many blobs there were.
   std::uint64_t published() const EXCLUDES(mutex_);
-  Moment last_change() const EXCLUDES(mutex_);
+  Timestamp last_change() const EXCLUDES(mutex_);
 
  private:
   Result<void> hold(std::size_t bytes) REQUIRES(mutex_);
@@ -74,8 +74,8 @@ class StatsObject {
   std::shared_ptr<const blob::TemplateNames> names_ GUARDED_BY(mutex_);
   std::uint32_t names_hash_ GUARDED_BY(mutex_) = 0;
   std::uint64_t published_ GUARDED_BY(mutex_) = 0;
-  Moment last_change_ GUARDED_BY(mutex_);
-  std::optional<Moment> asked_ GUARDED_BY(mutex_);
+  Timestamp last_change_ GUARDED_BY(mutex_);
+  std::optional<Timestamp> asked_ GUARDED_BY(mutex_);
 };
 
 // OBJECT, and OBJECT.json.
@@ -88,8 +88,8 @@ class StatsObjectFile final : public File {
   Result<std::string> render(const CallContext&, std::size_t bytes_max) const override {
     return object_->render(format_, bytes_max);
   }
-  std::optional<std::uint64_t> version(Moment) const override { return object_->version(); }
-  Moment last_change(Moment) const override { return object_->last_change(); }
+  std::optional<std::uint64_t> version(Timestamp) const override { return object_->version(); }
+  Timestamp last_change(Timestamp) const override { return object_->last_change(); }
   void opened(const CallContext& call) override { object_->ask(call.now); }
 
  private:

@@ -10,7 +10,7 @@
 namespace tallyfs::stats3 {
 
 SubsystemRates::SubsystemRates(std::shared_ptr<const FeederTemplates> templates, uid_t uid,
-                               Switch* its_switch, Moment now)
+                               Switch* its_switch, Timestamp now)
     : templates_(std::move(templates)), uid_(uid), switch_(its_switch), last_change_(now) {}
 
 // A slot ID is the place among the rates.
@@ -41,7 +41,7 @@ Result<SubsystemRates::Rates> SubsystemRates::parse_brought(std::string_view tex
   return rates;
 }
 
-Result<void> SubsystemRates::set(std::string_view text, Moment now) {
+Result<void> SubsystemRates::set(std::string_view text, Timestamp now) {
   auto wanted = parse(text);
   if (!wanted) return wanted.error();
   const MutexLock lock(mutex_);
@@ -50,18 +50,18 @@ Result<void> SubsystemRates::set(std::string_view text, Moment now) {
   return {};
 }
 
-void SubsystemRates::take(Rates rates, Moment now) {
+void SubsystemRates::take(Rates rates, Timestamp now) {
   rates_ = std::move(rates);
   note_change(now);
 }
 
-void SubsystemRates::note_change(Moment now) {
+void SubsystemRates::note_change(Timestamp now) {
   changes_ += 1;
   last_change_ = now;
   if (switch_) switch_->on.store(changes_, std::memory_order_release);
 }
 
-Result<void> SubsystemRates::come_again(std::string_view text, Moment now) {
+Result<void> SubsystemRates::come_again(std::string_view text, Timestamp now) {
   {
     const MutexLock lock(mutex_);
     if (set_by_user_ || text.find_first_not_of(' ') == text.npos) return {};
@@ -91,7 +91,7 @@ void SubsystemRates::drop_feeder(pid_t process) {
   feeders_changes_ += feeders_.erase(process);
 }
 
-void SubsystemRates::template_told(pid_t process, std::string_view name, Moment now) {
+void SubsystemRates::template_told(pid_t process, std::string_view name, Timestamp now) {
   const MutexLock lock(mutex_);
   if (process != 0 && !feeders_.contains(process)) return;
   const bool is_named =
@@ -175,7 +175,7 @@ std::uint64_t SubsystemRates::version() const {
   return templates + changes_ + feeders_changes_;
 }
 
-Moment SubsystemRates::last_change() const {
+Timestamp SubsystemRates::last_change() const {
   const MutexLock lock(mutex_);
   return last_change_;
 }
@@ -201,7 +201,7 @@ void SubsystemRates::save_locked(ByteWriter& out) const {
   }
 }
 
-void SubsystemRates::load(ByteReader& in, Moment now) {
+void SubsystemRates::load(ByteReader& in, Timestamp now) {
   const bool is_set = in.get_flag();
   Rates rates = load_rates(in);
   if (!in.ok()) return;

@@ -36,10 +36,10 @@ class SubsystemRates {
   // uid: the owner of the templates that can be named. Templates are shared with the branch.
   // its_switch: nullptr: there is none for it.
   SubsystemRates(std::shared_ptr<const FeederTemplates> templates, uid_t uid, Switch* its_switch,
-                 Moment now);
+                 Timestamp now);
 
   // kInvalid, kNoTemplate: nothing has changed.
-  Result<void> set(std::string_view text, Moment now) EXCLUDES(mutex_);
+  Result<void> set(std::string_view text, Timestamp now) EXCLUDES(mutex_);
   // Sets the rates that a feeder brings when its subsystem is made; changes() stays. A rate with a
   // hash becomes one for the template's name, since a process has one template of each name.
   // Errors: those of set().
@@ -47,20 +47,20 @@ class SubsystemRates {
   // Versioned; load() is for rates that nothing was done with yet. Fails the reader on what save()
   // never wrote.
   void save(ByteWriter& out) const EXCLUDES(mutex_);
-  void load(ByteReader& in, Moment now) EXCLUDES(mutex_);
+  void load(ByteReader& in, Timestamp now) EXCLUDES(mutex_);
   // Saves and loads for a successor, with the changes that feeders know of: for feeders nothing has
   // changed.
   void hand_on(ByteWriter& out) const EXCLUDES(mutex_);
   void load_handed(ByteReader& in) EXCLUDES(mutex_);
   // A feeder comes to a subsystem that is there. Its rates, read as by begin(), take the place of
   // those that a feeder brought. Nothing changes if the text is blank, or after a set().
-  Result<void> come_again(std::string_view text, Moment now) EXCLUDES(mutex_);
+  Result<void> come_again(std::string_view text, Timestamp now) EXCLUDES(mutex_);
   // The watched process has templates here from now on; or no more.
   void add_feeder(pid_t process) EXCLUDES(mutex_);
   void drop_feeder(pid_t process) EXCLUDES(mutex_);
   // A process has registered a template of that name; 0: it is not known which. Counts as a change
   // if a rate is for the name and the process, if known, is a feeder here.
-  void template_told(pid_t process, std::string_view name, Moment now) EXCLUDES(mutex_);
+  void template_told(pid_t process, std::string_view name, Timestamp now) EXCLUDES(mutex_);
   // Call when the subsystem was removed from the tree: its switch belongs to another one then.
   void detach() EXCLUDES(mutex_);
 
@@ -82,7 +82,7 @@ class SubsystemRates {
   std::uint32_t changes() const EXCLUDES(mutex_);
   // Another number whenever text() may have changed: by rates, templates or feeders.
   std::uint64_t version() const EXCLUDES(mutex_);
-  Moment last_change() const EXCLUDES(mutex_);
+  Timestamp last_change() const EXCLUDES(mutex_);
 
  private:
   struct Rate {
@@ -98,10 +98,10 @@ class SubsystemRates {
 
   Result<Rates> parse(std::string_view text) const;
   Result<Rates> parse_brought(std::string_view text) const;
-  void take(Rates rates, Moment now) REQUIRES(mutex_);
+  void take(Rates rates, Timestamp now) REQUIRES(mutex_);
   void save_locked(ByteWriter& out) const REQUIRES(mutex_);
   static Rates load_rates(ByteReader& in);
-  void note_change(Moment now) REQUIRES(mutex_);
+  void note_change(Timestamp now) REQUIRES(mutex_);
   // The hashes of the feeders' templates that the rate is for.
   Hashes hashes(const Rate& rate) const REQUIRES(mutex_);
   // The hashes of the given processes' templates that the rate is for.
@@ -118,7 +118,7 @@ class SubsystemRates {
   std::vector<std::string> idle_ GUARDED_BY(mutex_);  // as take_idle() has told
   std::uint32_t changes_ GUARDED_BY(mutex_) = 0;
   Switch* switch_ GUARDED_BY(mutex_);
-  Moment last_change_ GUARDED_BY(mutex_);
+  Timestamp last_change_ GUARDED_BY(mutex_);
 };
 
 class SampleRatesFile final : public File {
@@ -127,8 +127,8 @@ class SampleRatesFile final : public File {
   explicit SampleRatesFile(std::shared_ptr<SubsystemRates> rates) : rates_(std::move(rates)) {}
 
   Result<std::string> render(const CallContext&, std::size_t bytes_max) const override;
-  std::optional<std::uint64_t> version(Moment) const override { return rates_->version(); }
-  Moment last_change(Moment) const override { return rates_->last_change(); }
+  std::optional<std::uint64_t> version(Timestamp) const override { return rates_->version(); }
+  Timestamp last_change(Timestamp) const override { return rates_->last_change(); }
   Result<void> write_line(std::string_view line, const CallContext& call) override {
     return rates_->set(line, call.now);
   }

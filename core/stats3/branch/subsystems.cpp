@@ -58,11 +58,13 @@ void Subsystems::add_numbered(std::uint64_t number, std::unique_ptr<Numbered> en
   }
 }
 
-Result<Subsystem> Subsystems::prepare(std::string_view name, uid_t uid, Moment now, Number before) {
+Result<Subsystem> Subsystems::prepare(std::string_view name, uid_t uid, Timestamp now,
+                                      Number before) {
   if (!is_name(name) || name == kTemplates) {
     return invalid("not a subsystem's name (1 to 255 printable bytes, no '=')");
   }
-  auto share = Reservation::create(parts_.ledger, uid, {.interfaces = 1, .bytes = kSubsystemBytes});
+  auto share =
+      Reservation::create(dependencies_.ledger, uid, {.interfaces = 1, .bytes = kSubsystemBytes});
   if (!share) return share.error();
   const auto given = give_number(before);
   if (!given) return given.error();
@@ -70,16 +72,17 @@ Result<Subsystem> Subsystems::prepare(std::string_view name, uid_t uid, Moment n
                    .uid = uid,
                    .number = given.value().number,
                    .share = std::move(share.value()),
-                   .rates = std::make_shared<SubsystemRates>(parts_.templates, uid,
+                   .rates = std::make_shared<SubsystemRates>(dependencies_.templates, uid,
                                                              given.value().its_switch, now)};
 }
 
-std::uint64_t Subsystems::enter(Subsystem subsystem, Moment now) {
+std::uint64_t Subsystems::enter(Subsystem subsystem, Timestamp now) {
   const std::string name = subsystem.name;
-  subsystem.node = parts_.tree.add_directory(parts_.directory, name, parts_.rules(name), now,
-                                             {.permissions = 0755, .writers = true});
-  parts_.tree.add_file(subsystem.node, kSampleRates, kForWriters,
-                       std::make_shared<SampleRatesFile>(subsystem.rates), now);
+  subsystem.node =
+      dependencies_.tree.add_directory(dependencies_.directory, name, dependencies_.rules(name),
+                                       now, {.permissions = 0755, .writers = true});
+  dependencies_.tree.add_file(subsystem.node, kSampleRates, kForWriters,
+                              std::make_shared<SampleRatesFile>(subsystem.rates), now);
   auto entry = std::make_unique<Numbered>(std::move(subsystem));
   Subsystem* const added = std::get_if<Subsystem>(entry.get());
   by_name_.emplace(name, added);
@@ -87,22 +90,24 @@ std::uint64_t Subsystems::enter(Subsystem subsystem, Moment now) {
   return added->number;
 }
 
-Result<Object*> Subsystems::add_object(Subsystem& subsystem, std::string_view name, Moment now,
+Result<Object*> Subsystems::add_object(Subsystem& subsystem, std::string_view name, Timestamp now,
                                        Number before) {
   if (!is_object_name(name)) {
     return invalid("not an object's name (1 to 250 printable bytes, no '=', no .json)", 0);
   }
-  auto share = Reservation::create(parts_.ledger, subsystem.uid,
+  auto share = Reservation::create(dependencies_.ledger, subsystem.uid,
                                    {.statistics = 1, .bytes = kSubsystemBytes});
   if (!share) return share.error();
   const auto given = give_number(before);
   if (!given) return given.error();
   Object made{.name = std::string(name), .owner = &subsystem, .number = given.value().number};
-  made.content = std::make_shared<StatsObject>(
-      parts_.templates, made.number, std::move(share.value()), given.value().its_switch, now);
+  made.content =
+      std::make_shared<StatsObject>(dependencies_.templates, made.number, std::move(share.value()),
+                                    given.value().its_switch, now);
   const auto enter = [&](const std::string& file, StatsObject::Format format) {
-    return parts_.tree.add_file(subsystem.node, file, kForReaders,
-                                std::make_shared<StatsObjectFile>(made.content, format), now);
+    return dependencies_.tree.add_file(subsystem.node, file, kForReaders,
+                                       std::make_shared<StatsObjectFile>(made.content, format),
+                                       now);
   };
   made.freeform = enter(made.name, StatsObject::Format::kFreeform);
   made.json = enter(made.name + std::string(kJson), StatsObject::Format::kJson);
@@ -114,7 +119,7 @@ Result<Object*> Subsystems::add_object(Subsystem& subsystem, std::string_view na
 }
 
 bool Subsystems::forget_if(Subsystem& subsystem, const std::function<bool(Object&)>& is_gone,
-                           Moment now, const IsLate& is_late) {
+                           Timestamp now, const IsLate& is_late) {
   for (;;) {
     std::vector<Object*> gone;
     for (const auto& [name, object] : subsystem.objects) {
@@ -127,7 +132,7 @@ bool Subsystems::forget_if(Subsystem& subsystem, const std::function<bool(Object
   }
 }
 
-void Subsystems::forget(std::span<Object* const> objects, Moment now) {
+void Subsystems::forget(std::span<Object* const> objects, Timestamp now) {
   std::vector<NodeId> files;
   for (Object* const object : objects) {
     object->content->detach();
@@ -135,18 +140,18 @@ void Subsystems::forget(std::span<Object* const> objects, Moment now) {
     object->owner->objects.erase(object->name);
     numbered_.remove(object->number);
   }
-  parts_.tree.remove(files, now);
+  dependencies_.tree.remove(files, now);
 }
 
 // sample_rates goes with the directory.
-void Subsystems::forget(Subsystem& subsystem, Moment now) {
+void Subsystems::forget(Subsystem& subsystem, Timestamp now) {
   subsystem.rates->detach();
-  parts_.tree.remove(subsystem.node, now);
+  dependencies_.tree.remove(subsystem.node, now);
   by_name_.erase(subsystem.name);
   numbered_.remove(subsystem.number);
 }
 
-bool Subsystems::forget_all(Subsystem& subsystem, Moment now, const IsLate& is_late) {
+bool Subsystems::forget_all(Subsystem& subsystem, Timestamp now, const IsLate& is_late) {
   if (!forget_if(
           subsystem, [](Object&) { return true; }, now, is_late))
     return false;

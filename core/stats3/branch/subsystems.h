@@ -75,7 +75,7 @@ class Subsystems {
   using Number = std::optional<std::uint64_t>;
   // Makes the object that decides which entries of a subsystem's directory may be removed.
   using Rules = std::function<std::shared_ptr<Directory>(std::string_view subsystem)>;
-  struct Parts {
+  struct Dependencies {
     Tree& tree;  // which outlives this, as the ledger does
     Ledger& ledger;
     std::shared_ptr<const FeederTemplates> templates;
@@ -84,7 +84,8 @@ class Subsystems {
     Rules rules;
   };
 
-  explicit Subsystems(Parts parts) : parts_(std::move(parts)), numbered_(parts_.switches) {}
+  explicit Subsystems(Dependencies dependencies)
+      : dependencies_(std::move(dependencies)), numbered_(dependencies_.switches) {}
 
   // Nullptr: there is none of that name.
   Subsystem* find(std::string_view name) const;
@@ -94,35 +95,35 @@ class Subsystems {
 
   // A subsystem that is not there yet: enter() makes it, take_back() gives its number back.
   // kInvalid for its name or its number; kNoSpace.
-  Result<Subsystem> prepare(std::string_view name, uid_t uid, Moment now, Number before = {});
-  std::uint64_t enter(Subsystem subsystem, Moment now);
+  Result<Subsystem> prepare(std::string_view name, uid_t uid, Timestamp now, Number before = {});
+  std::uint64_t enter(Subsystem subsystem, Timestamp now);
   void take_back(const Subsystem& prepared) { numbered_.take_back_switch(prepared.number); }
   // kInvalid for its name or its number; kNoSpace.
-  Result<Object*> add_object(Subsystem& subsystem, std::string_view name, Moment now,
+  Result<Object*> add_object(Subsystem& subsystem, std::string_view name, Timestamp now,
                              Number before = {});
 
   // The process publishes in it, and is watched. kNoSpace.
   Result<void> add_feeder(Subsystem& subsystem, pid_t process) {
-    return subsystem.feeders.add(parts_.ledger, subsystem.uid, process);
+    return subsystem.feeders.add(dependencies_.ledger, subsystem.uid, process);
   }
 
   // Removes the objects for which is_gone() is true, some at least. False: some are left, as it was
   // late.
-  bool forget_if(Subsystem& subsystem, const std::function<bool(Object&)>& is_gone, Moment now,
+  bool forget_if(Subsystem& subsystem, const std::function<bool(Object&)>& is_gone, Timestamp now,
                  const IsLate& is_late);
-  void forget(Object& object, Moment now) {
+  void forget(Object& object, Timestamp now) {
     Object* const one = &object;
     forget({&one, 1}, now);
   }
   // The subsystem has no objects.
-  void forget(Subsystem& subsystem, Moment now);
+  void forget(Subsystem& subsystem, Timestamp now);
   // The subsystem with its objects; false as of forget_if().
-  bool forget_all(Subsystem& subsystem, Moment now, const IsLate& is_late);
+  bool forget_all(Subsystem& subsystem, Timestamp now, const IsLate& is_late);
 
   // For another server, see NumberTable.
   void save_numbers(ByteWriter& out) const { numbered_.save(out); }
-  bool settle_numbers(ByteReader& in) { return numbered_.settle(in); }
-  void settle_numbers_late(ByteReader& in) { numbered_.settle_late(in); }
+  bool finish_restore_of_numbers(ByteReader& in) { return numbered_.finish_restore(in); }
+  void finish_late_restore_of_numbers(ByteReader& in) { numbered_.finish_late_restore(in); }
   bool was_taken_back(std::uint64_t number) const { return numbered_.was_taken_back(number); }
 
  private:
@@ -137,9 +138,9 @@ class Subsystems {
   // kInvalid: the number is not free.
   Result<Numbering> give_number(Number before);
   void add_numbered(std::uint64_t number, std::unique_ptr<Numbered> entry);
-  void forget(std::span<Object* const> objects, Moment now);
+  void forget(std::span<Object* const> objects, Timestamp now);
 
-  const Parts parts_;
+  const Dependencies dependencies_;
   NumberTable<std::unique_ptr<Numbered>> numbered_;
   Names<Subsystem> by_name_;
 };

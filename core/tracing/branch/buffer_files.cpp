@@ -98,7 +98,7 @@ class BufferFree {
       : view_(std::move(view)), open_mark_(std::move(open_mark)) {}
   ~BufferFree() {
     Tracing::State& state = view_->state();
-    const Moment now = state.now();
+    const Timestamp now = state.now();
     const MutexLock lock(state.mutex);
     TracingInstance& instance = view_->instance();
     if (instance.stops_when_freed) instance.set.trace.set_on(false);
@@ -118,7 +118,7 @@ class BufferFree {
 
 TextFile::Parts free_buffer(const SharedView& view) {
   TextFile::Parts parts = parts_of(view, Waits::kNo);
-  parts.hold = [view](File::Access, Moment) -> Result<std::shared_ptr<const void>> {
+  parts.hold = [view](File::Access, Timestamp) -> Result<std::shared_ptr<const void>> {
     auto open_mark = view->hold();
     if (!open_mark) return open_mark;
     return std::shared_ptr<const void>(

@@ -19,7 +19,7 @@ NamedEvents::Scope scope_of(CallContext::Rights rights) {
 }  // namespace
 
 template <typename Copy, typename Text>
-Result<std::string> EventFile::show(Moment now, std::size_t bytes_max, const Copy& copy,
+Result<std::string> EventFile::show(Timestamp now, std::size_t bytes_max, const Copy& copy,
                                     const Text& text) const {
   using Copied = std::invoke_result_t<Copy, EventSet&, EventNumber>;
   return view_->show(
@@ -66,7 +66,7 @@ Result<std::string> EventFile::render(const CallContext& call, std::size_t bytes
   return render_hist(call, bytes_max);
 }
 
-Result<SharedHistReading> EventFile::read_hist(Moment now) const {
+Result<SharedHistReading> EventFile::read_hist(Timestamp now) const {
   Tracing::State& state = view_->state();
   const MutexLock lock(state.mutex);
   state.order.release_drained(now);
@@ -90,7 +90,7 @@ Result<std::string> EventFile::render_hist(const CallContext& call, std::size_t 
   return InstanceAccess::bounded(copy.render_json(symbols, shown, bytes_max), bytes_max);
 }
 
-std::optional<std::uint64_t> EventFile::news(Moment now) const {
+std::optional<std::uint64_t> EventFile::news(Timestamp now) const {
   if (kind_ != Kind::kHist && kind_ != Kind::kHistJson) return std::nullopt;
   const MutexLock lock(view_->state().mutex);
   view_->state().order.release_old(now);

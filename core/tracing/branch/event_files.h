@@ -22,14 +22,16 @@ class EventFile final : public File {
       : view_(std::move(view)), path_(std::move(path)), kind_(kind) {}
 
   Result<std::string> render(const CallContext& call, std::size_t bytes_max) const override;
-  std::optional<std::uint64_t> version(Moment) const override { return view_->version(); }
-  Moment last_change(Moment) const override { return view_->last_change(); }
+  std::optional<std::uint64_t> version(Timestamp) const override { return view_->version(); }
+  Timestamp last_change(Timestamp) const override { return view_->last_change(); }
   void opened(const CallContext& call) override {
     if (waits()) view_->refresh(call);
   }
-  Result<std::shared_ptr<const void>> hold(Access, Moment) const override { return view_->hold(); }
+  Result<std::shared_ptr<const void>> hold(Access, Timestamp) const override {
+    return view_->hold();
+  }
   bool waits() const override;
-  std::optional<std::uint64_t> news(Moment now) const override;
+  std::optional<std::uint64_t> news(Timestamp now) const override;
   WriteUnit write_unit() const override { return WriteUnit::kCommand; }
   Result<void> write_line(std::string_view text, const CallContext& call) override;
   Result<void> truncate(const CallContext& call) override;
@@ -46,11 +48,11 @@ class EventFile final : public File {
   }
   // InstanceAccess::show() for this event; an event that was removed has an empty text.
   template <typename Copy, typename Text>
-  Result<std::string> show(Moment now, std::size_t bytes_max, const Copy& copy,
+  Result<std::string> show(Timestamp now, std::size_t bytes_max, const Copy& copy,
                            const Text& text) const;
   Result<std::string> render_hist(const CallContext& call, std::size_t bytes_max) const;
   // nullptr: the event was removed.
-  Result<SharedHistReading> read_hist(Moment now) const;
+  Result<SharedHistReading> read_hist(Timestamp now) const;
   Result<void> write(EventSet& set, std::string_view text, CallContext::Rights rights) const;
   bool may_change(const EventSet& set, CallContext::Rights rights) const;
   void undo(EventSet& set, std::string_view text, const Before& before) const;

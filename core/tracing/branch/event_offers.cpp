@@ -61,7 +61,7 @@ Result<EventOffers::Read> EventOffers::read(const EventOffer& offer) {
   return fields.error().in(std::string(offer.system), std::string(offer.text));
 }
 
-Result<EventPath> EventOffers::take(EventSource& source, const EventOffer& offer, Moment now,
+Result<EventPath> EventOffers::take(EventSource& source, const EventOffer& offer, Timestamp now,
                                     std::vector<TakenOver>& taken) {
   if (offer.source_id >= Tracing::kSourceIdsMax) {
     return Error{ErrorCode::kNoSpace, "an id too large"};
@@ -111,7 +111,7 @@ Result<void> EventOffers::may_take(EventSource& source, const EventOffer& offer,
   return may;
 }
 
-Result<void> EventOffers::define(const EventOffer& offer, const Read& as, Moment now) {
+Result<void> EventOffers::define(const EventOffer& offer, const Read& as, Timestamp now) {
   Result<void> done;
   instances_.each([&](TracingInstance& instance) {
     if (!done) return;
@@ -122,7 +122,7 @@ Result<void> EventOffers::define(const EventOffer& offer, const Read& as, Moment
   return done;
 }
 
-void EventOffers::take_over(const EventPath& path, const EventOffer& offer, Moment now,
+void EventOffers::take_over(const EventPath& path, const EventOffer& offer, Timestamp now,
                             std::vector<TakenOver>& taken) {
   const OfferedEvent before = *find(path);
   instances_.each([&](TracingInstance& instance) {
@@ -139,13 +139,13 @@ void EventOffers::take_over(const EventPath& path, const EventOffer& offer, Mome
          now);
 }
 
-void EventOffers::report(const EventPath& path, const Error& error, Moment now) {
+void EventOffers::report(const EventPath& path, const Error& error, Timestamp now) {
   if (!options_.error_log) return;
   options_.error_log->warn(ErrorLog::kDaemon, "event:" + path.first + ":" + path.second,
                            path.first + "/" + path.second, error, now);
 }
 
-void EventOffers::adopt(const EventPath& path, const EventOffer& offer, Moment now) {
+void EventOffers::adopt(const EventPath& path, const EventOffer& offer, Timestamp now) {
   const OfferedEvent* const known = find(path);
   if (!known || !known->is_restored || offer.form != Form::kKernelFormat) return;
   instances_.each([&](TracingInstance& instance) {
@@ -159,7 +159,7 @@ void EventOffers::adopt(const EventPath& path, const EventOffer& offer, Moment n
   });
 }
 
-Result<EventPath> EventOffers::restore(const EventOffer& offer, Moment now) {
+Result<EventPath> EventOffers::restore(const EventOffer& offer, Timestamp now) {
   const auto read_offer = read(offer);
   if (!read_offer) return read_offer.error();
   const EventPath& path = read_offer.value().path;

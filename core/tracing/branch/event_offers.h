@@ -40,7 +40,7 @@ class EventOffers {
       : instances_(instances), routes_(routes), probes_(probes), options_(options) {}
 
   // Returns the event's path. As Tracing::offer(); taken: gets the event that this one replaced.
-  Result<EventPath> take(EventSource& source, const EventOffer& offer, Moment now,
+  Result<EventPath> take(EventSource& source, const EventOffer& offer, Timestamp now,
                          std::vector<TakenOver>& taken);
   // Defines in the instance all events that the top has: offered events and synthetic ones.
   Result<void> define_all(TracingInstance& instance);
@@ -57,7 +57,7 @@ class EventOffers {
   // An event that was there before a restart: defined, and not delivered until it is offered. If it
   // is an event of the kernel and is offered with another format, it is redefined with all that is
   // set on it. Returns its path. kExists, and as Tracing::offer().
-  Result<EventPath> restore(const EventOffer& offer, Moment now);
+  Result<EventPath> restore(const EventOffer& offer, Timestamp now);
 
   // The kernel's events that are restored from now on are expected: they stay, also if nothing is
   // set on them, until end_expecting(). Records that the source sends under their ids count.
@@ -93,9 +93,9 @@ class EventOffers {
   static std::uint32_t id_of(const Read& offer);
   // kExists: the event is another source's, or is in use with another definition.
   Result<void> may_take(EventSource& source, const EventOffer& offer, const EventPath& path);
-  Result<void> define(const EventOffer& offer, const Read& as, Moment now);
+  Result<void> define(const EventOffer& offer, const Read& as, Timestamp now);
   // An event of the kernel replaces an event that was defined by its fields.
-  void take_over(const EventPath& path, const EventOffer& offer, Moment now,
+  void take_over(const EventPath& path, const EventOffer& offer, Timestamp now,
                  std::vector<TakenOver>& taken);
   // From now on its records come under the offer's source_id.
   void connect(const EventPath& path, const OfferedEvent& offered, EventSource& source);
@@ -104,8 +104,8 @@ class EventOffers {
   // Forgets this id, if it is that of the event.
   void forget_id(const EventPath& path, std::uint32_t source_id);
   // Redefines an event that was restored with another format.
-  void adopt(const EventPath& path, const EventOffer& offer, Moment now);
-  void report(const EventPath& path, const Error& error, Moment now);
+  void adopt(const EventPath& path, const EventOffer& offer, Timestamp now);
+  void report(const EventPath& path, const Error& error, Timestamp now);
   // For an event on which nothing is set.
   void remove(const EventPath& path);
 

@@ -54,9 +54,9 @@ class EventSource {
   // when the call is cancelled, and counts that.
   virtual void drain(const CancellationToken& cancel) = 0;
   // An event that this source offered is delivered by another source from now on.
-  virtual void taken_over(std::string_view /*system*/, std::string_view /*event*/, Moment) {}
+  virtual void taken_over(std::string_view /*system*/, std::string_view /*event*/, Timestamp) {}
   // Something was removed from an event: events that existed only for it can be removed.
-  virtual void let_go(Moment) {}
+  virtual void let_go(Timestamp) {}
   // The names of its addresses and system calls, for one call; the call's token ends the wait for a
   // name. nullptr: the source knows no names. The source outlives the symbols.
   virtual std::unique_ptr<const Symbols> symbols(CancellationToken /*cancel*/) const {

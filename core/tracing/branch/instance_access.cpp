@@ -7,7 +7,7 @@ std::uint64_t InstanceAccess::version() const {
   return instance_->changes;
 }
 
-Moment InstanceAccess::last_change() const {
+Timestamp InstanceAccess::last_change() const {
   const MutexLock lock(state_->mutex);
   return instance_->last_change;
 }
@@ -28,7 +28,7 @@ TraceBuffer::View InstanceAccess::view_by_options() const {
           .groups = instance_->records_groups ? state_->groups.all() : nullptr};
 }
 
-Result<InstanceAccess::CopiedTrace> InstanceAccess::copy_trace(Moment now) const {
+Result<InstanceAccess::CopiedTrace> InstanceAccess::copy_trace(Timestamp now) const {
   const MutexLock lock(state_->mutex);
   state_->order.release_drained(now);
   const TraceStore& trace = instance_->set.trace;
@@ -37,7 +37,7 @@ Result<InstanceAccess::CopiedTrace> InstanceAccess::copy_trace(Moment now) const
   return CopiedTrace{.share = std::move(share.value()), .copy = trace.copy()};
 }
 
-Result<InstanceAccess::CopiedTrace> InstanceAccess::copy_snapshot(Moment now) const {
+Result<InstanceAccess::CopiedTrace> InstanceAccess::copy_snapshot(Timestamp now) const {
   const MutexLock lock(state_->mutex);
   state_->order.release_drained(now);
   const TraceStore& trace = instance_->set.trace;

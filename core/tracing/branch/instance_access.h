@@ -33,7 +33,7 @@ class InstanceAccess {
   TracingInstance& instance() const { return *instance_; }
 
   std::uint64_t version() const;
-  Moment last_change() const;
+  Timestamp last_change() const;
   // kStale: the instance was removed.
   Result<std::shared_ptr<const void>> hold() const;
   void refresh(const CallContext& call) const { state_->refresh(call, instance_.get()); }
@@ -44,7 +44,7 @@ class InstanceAccess {
   // makes the text. kNoSpace if the text is too long. The copy is no text: nothing is rendered
   // under the lock.
   template <typename Copy, typename Text>
-  Result<std::string> show(Moment now, std::size_t bytes_max, const Copy& copy,
+  Result<std::string> show(Timestamp now, std::size_t bytes_max, const Copy& copy,
                            const Text& text) const {
     using Copied = std::invoke_result_t<Copy, TracingInstance&>;
     static_assert(!std::is_convertible_v<Copied, std::string>);
@@ -55,8 +55,8 @@ class InstanceAccess {
     }();
     return bounded(text(*copied), bytes_max);
   }
-  Result<CopiedTrace> copy_trace(Moment now) const;
-  Result<CopiedTrace> copy_snapshot(Moment now) const;
+  Result<CopiedTrace> copy_trace(Timestamp now) const;
+  Result<CopiedTrace> copy_snapshot(Timestamp now) const;
 
   Result<void> change(const CallContext& call, const Tracing::State::Write& write,
                       const Tracing::State::Undo& undo = {}) const {

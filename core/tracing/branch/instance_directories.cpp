@@ -16,11 +16,11 @@ namespace {
 class LazyDirectory final : public Directory {
  public:
   // Called once, with the lock of the State held.
-  using Fill = std::function<void(InstanceDirectories& directories, Moment now)>;
+  using Fill = std::function<void(InstanceDirectories& directories, Timestamp now)>;
 
   LazyDirectory(SharedState state, Fill fill) : state_(std::move(state)), fill_(std::move(fill)) {}
 
-  void entered(Moment now) override {
+  void entered(Timestamp now) override {
     if (is_filled_.load(std::memory_order_acquire)) return;
     const MutexLock lock(state_->mutex);
     if (is_filled_.load(std::memory_order_relaxed)) return;
@@ -51,10 +51,10 @@ class InstanceDirectory final : public Directory {
 class InstancesDirectory final : public Directory {
  public:
   explicit InstancesDirectory(SharedState state) : state_(std::move(state)) {}
-  Result<void> make_directory(std::string_view name, Moment now) override {
+  Result<void> make_directory(std::string_view name, Timestamp now) override {
     return state_->make_instance(name, now);
   }
-  Result<void> remove_directory(std::string_view name, Moment now) override {
+  Result<void> remove_directory(std::string_view name, Timestamp now) override {
     return state_->remove_instance(name, now);
   }
 
@@ -72,7 +72,7 @@ InstanceDirectories::View InstanceDirectories::view_of(const SharedInstance& ins
   return std::make_shared<const InstanceAccess>(state_.shared_from_this(), instance);
 }
 
-void InstanceDirectories::enter_top(NodeId directory, Moment now) {
+void InstanceDirectories::enter_top(NodeId directory, Timestamp now) {
   const SharedInstance& top = instances_.top();
   top->last_change = now;
   top->nodes.directory = directory;
@@ -94,14 +94,14 @@ void InstanceDirectories::enter_top(NodeId directory, Moment now) {
       directory, "instances", std::make_shared<InstancesDirectory>(state_.shared_from_this()), now);
 }
 
-void InstanceDirectories::enter(const SharedInstance& instance, Moment now) {
+void InstanceDirectories::enter(const SharedInstance& instance, Timestamp now) {
   instance->nodes.directory =
       tree_.add_directory(instances_directory_, instance->name,
                           std::make_shared<InstanceDirectory>(view_of(instance)), now);
   enter_files(instance, now);
 }
 
-void InstanceDirectories::enter_files(const SharedInstance& instance, Moment now) {
+void InstanceDirectories::enter_files(const SharedInstance& instance, Timestamp now) {
   const SharedView view = view_of(instance);
   const NodeId at = instance->nodes.directory;
   for (const auto& rows : {fixed_files(), event_list_files(), trace_files(), buffer_files()}) {
@@ -114,7 +114,7 @@ void InstanceDirectories::enter_files(const SharedInstance& instance, Moment now
   if (error_log) tree_.add_file(at, "error_log", of_log, error_log, now);
   enter_cpus(instance, view, now);
   enter_options(instance, view, now);
-  const auto fill = [instance](InstanceDirectories& directories, Moment when) {
+  const auto fill = [instance](InstanceDirectories& directories, Timestamp when) {
     directories.fill_events(instance, when);
   };
   instance->nodes.events = tree_.add_directory(
@@ -126,7 +126,8 @@ void InstanceDirectories::enter_files(const SharedInstance& instance, Moment now
   }
 }
 
-void InstanceDirectories::enter_cpus(const SharedInstance& instance, const View& view, Moment now) {
+void InstanceDirectories::enter_cpus(const SharedInstance& instance, const View& view,
+                                     Timestamp now) {
   const NodeId all =
       tree_.add_directory(instance->nodes.directory, "per_cpu", std::make_shared<Directory>(), now);
   for (std::uint32_t cpu = 0; cpu < state_.options.cpus; ++cpu) {
@@ -141,7 +142,7 @@ void InstanceDirectories::enter_cpus(const SharedInstance& instance, const View&
 }
 
 void InstanceDirectories::enter_options(const SharedInstance& instance, const View& view,
-                                        Moment now) {
+                                        Timestamp now) {
   const NodeId at = instance->nodes.directory;
   tree_.add_file(at, "trace_options", kWritable, file_of(trace_options_file(view)), now);
   const NodeId all = tree_.add_directory(at, "options", std::make_shared<Directory>(), now);
@@ -150,14 +151,14 @@ void InstanceDirectories::enter_options(const SharedInstance& instance, const Vi
   }
 }
 
-void InstanceDirectories::fill_events(const SharedInstance& instance, Moment now) {
+void InstanceDirectories::fill_events(const SharedInstance& instance, Timestamp now) {
   if (instance->removed) return;
   instance->nodes.filled = true;
   update(instance, now);
 }
 
 void InstanceDirectories::fill_system(const SharedInstance& instance, const std::string& system,
-                                      Moment now) {
+                                      Timestamp now) {
   const auto found = instance->nodes.systems.find(system);
   if (instance->removed || found == instance->nodes.systems.end()) return;
   found->second.filled = true;
@@ -165,7 +166,7 @@ void InstanceDirectories::fill_system(const SharedInstance& instance, const std:
 }
 
 void InstanceDirectories::fill_event(const SharedInstance& instance, const EventPath& path,
-                                     Moment now) {
+                                     Timestamp now) {
   using Kind = EventFile::Kind;
   const auto system = instance->nodes.systems.find(path.first);
   if (instance->removed || system == instance->nodes.systems.end()) return;
@@ -195,15 +196,15 @@ void InstanceDirectories::fill_event(const SharedInstance& instance, const Event
   enter("trigger", writable, Kind::kTrigger);
 }
 
-void InstanceDirectories::update_all(Moment now) {
+void InstanceDirectories::update_all(Timestamp now) {
   instances_.each_shared([&](const SharedInstance& instance) { update(instance, now); });
 }
 
-void InstanceDirectories::update_all(const EventPath& path, Moment now) {
+void InstanceDirectories::update_all(const EventPath& path, Timestamp now) {
   instances_.each_shared([&](const SharedInstance& instance) { update(instance, path, now); });
 }
 
-void InstanceDirectories::update(const SharedInstance& instance, Moment now) {
+void InstanceDirectories::update(const SharedInstance& instance, Timestamp now) {
   if (!instance->nodes.filled) return;
   std::vector<std::string_view> wanted;
   const auto events = instance->set.events.names();
@@ -224,7 +225,7 @@ void InstanceDirectories::update(const SharedInstance& instance, Moment now) {
 }
 
 void InstanceDirectories::update(const SharedInstance& instance, const EventPath& path,
-                                 Moment now) {
+                                 Timestamp now) {
   if (!instance->nodes.filled) return;
   const auto system = instance->nodes.systems.find(path.first);
   if (system == instance->nodes.systems.end()) {
@@ -248,7 +249,7 @@ void InstanceDirectories::update(const SharedInstance& instance, const EventPath
 }
 
 void InstanceDirectories::update_system(const SharedInstance& instance, const std::string& system,
-                                        Moment now) {
+                                        Timestamp now) {
   InstanceNodes::System& made = instance->nodes.systems.find(system)->second;
   std::vector<std::string_view> wanted;
   for (const auto& event : instance->set.events.names(system)) wanted.push_back(event.name);
@@ -263,8 +264,8 @@ void InstanceDirectories::update_system(const SharedInstance& instance, const st
 }
 
 void InstanceDirectories::enter_system(const SharedInstance& instance, const std::string& system,
-                                       Moment now) {
-  const auto fill = [instance, system](InstanceDirectories& directories, Moment when) {
+                                       Timestamp now) {
+  const auto fill = [instance, system](InstanceDirectories& directories, Timestamp when) {
     directories.fill_system(instance, system, when);
   };
   InstanceNodes::System made;
@@ -280,8 +281,8 @@ void InstanceDirectories::enter_system(const SharedInstance& instance, const std
 }
 
 void InstanceDirectories::enter_event(const SharedInstance& instance, const EventPath& path,
-                                      Moment now) {
-  const auto fill = [instance, path](InstanceDirectories& directories, Moment when) {
+                                      Timestamp now) {
+  const auto fill = [instance, path](InstanceDirectories& directories, Timestamp when) {
     directories.fill_event(instance, path, when);
   };
   InstanceNodes::System& system = instance->nodes.systems.find(path.first)->second;

@@ -58,10 +58,10 @@ std::span<const InstanceFileRow> format_files() {
 TextFile::Parts parts_of(const SharedView& view, Waits waits) {
   TextFile::Parts parts{
       .render = [](const CallContext&, std::size_t) { return Result<std::string>(std::string()); },
-      .last_change = [view](Moment) { return view->last_change(); },
+      .last_change = [view](Timestamp) { return view->last_change(); },
   };
-  parts.version = [view](Moment) { return std::optional(view->version()); };
-  parts.hold = [view](File::Access, Moment) { return view->hold(); };
+  parts.version = [view](Timestamp) { return std::optional(view->version()); };
+  parts.hold = [view](File::Access, Timestamp) { return view->hold(); };
   parts.write_unit = File::WriteUnit::kCommand;
   parts.waits = waits == Waits::kYes;
   if (parts.waits) parts.opened = [view](const CallContext& call) { view->refresh(call); };

@@ -33,7 +33,7 @@ Result<SharedInstance> Instances::make(std::string_view name) {
   return made;
 }
 
-Result<SharedInstance> Instances::create(std::string_view name, Moment now) {
+Result<SharedInstance> Instances::create(std::string_view name, Timestamp now) {
   if (by_name_.contains(name)) return Error{ErrorCode::kExists, "there is one of this name"};
   if (!is_name(name)) return Error{ErrorCode::kInvalid, "not a name for an instance"};
   if (by_name_.size() >= options_.instances_max) {

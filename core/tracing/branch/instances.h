@@ -41,7 +41,7 @@ class Instances {
   }
 
   // An instance without events, not yet among the others. kExists; kInvalid: not a name; kNoSpace.
-  Result<SharedInstance> create(std::string_view name, Moment now);
+  Result<SharedInstance> create(std::string_view name, Timestamp now);
   void add(const SharedInstance& instance) { by_name_.emplace(instance->name, instance); }
   // nullptr: there is none.
   SharedInstance find(std::string_view name) const;

@@ -28,7 +28,7 @@ Result<void> KernelFeed::offer(const wire::OfferedEvent& offered, uid_t sender) 
   return {};
 }
 
-Result<void> KernelFeed::feed(wire::PackedEvents records, uid_t sender, Moment now) {
+Result<void> KernelFeed::feed(wire::PackedEvents records, uid_t sender, Timestamp now) {
   if (auto allowed = may_feed(sender); !allowed) return allowed;
   std::array<EventRecord, kRun> scratch;
   for (auto run = records.unpack(scratch, now.monotonic); !run.empty();
@@ -39,13 +39,13 @@ Result<void> KernelFeed::feed(wire::PackedEvents records, uid_t sender, Moment n
   return {};
 }
 
-Result<void> KernelFeed::lost(const wire::LostEvents& lost, uid_t sender, Moment now) {
+Result<void> KernelFeed::lost(const wire::LostEvents& lost, uid_t sender, Timestamp now) {
   if (auto allowed = may_feed(sender); !allowed) return allowed;
   tracing_.lost(source_, lost.records, now);
   return {};
 }
 
-std::size_t KernelFeed::take_offers(Moment now) {
+std::size_t KernelFeed::take_offers(Timestamp now) {
   std::vector<Offer> taken;
   {
     const MutexLock lock(mutex_);
@@ -60,7 +60,7 @@ std::size_t KernelFeed::take_offers(Moment now) {
   return tracing_.offer(source_, offers, now);
 }
 
-bool KernelFeed::withdraw(Moment now) {
+bool KernelFeed::withdraw(Timestamp now) {
   {
     const MutexLock lock(mutex_);
     offers_.clear();

@@ -32,14 +32,14 @@ class KernelFeed {
   // kNotPermitted: not from this uid; kNoSpace.
   Result<void> offer(const wire::OfferedEvent& offered, uid_t sender) EXCLUDES(mutex_);
   // kNotPermitted; kInvalid: bytes that are no record; the bytes behind them are not taken.
-  Result<void> feed(wire::PackedEvents records, uid_t sender, Moment now);
-  Result<void> lost(const wire::LostEvents& lost, uid_t sender, Moment now);
+  Result<void> feed(wire::PackedEvents records, uid_t sender, Timestamp now);
+  Result<void> lost(const wire::LostEvents& lost, uid_t sender, Timestamp now);
 
   // The offers so far are all: takes them. Returns how many events there are now.
-  std::size_t take_offers(Moment now) EXCLUDES(mutex_);
+  std::size_t take_offers(Timestamp now) EXCLUDES(mutex_);
   // The feeder has ended; offers that it has not completed are dropped. Returns whether records are
   // missing: whether any had been asked for.
-  bool withdraw(Moment now) EXCLUDES(mutex_);
+  bool withdraw(Timestamp now) EXCLUDES(mutex_);
 
  private:
   struct Offer {

@@ -10,7 +10,7 @@ using Buffer = TraceStore::Buffer;
 
 // Each record goes to one reader only, of these files or of trace_pipe.
 void take_page(const InstanceAccess& view, Buffer buffer, std::uint32_t cpu, PageCopy& page,
-               Moment now) {
+               Timestamp now) {
   Tracing::State& state = view.state();
   const MutexLock lock(state.mutex);
   state.order.release_drained(now);
@@ -30,7 +30,7 @@ class Pages final : public Stream {
     take_page(*view_, buffer_, cpu_, page, call.now);
     return page.encode();
   }
-  bool has_some(Moment now) const override {
+  bool has_some(Timestamp now) const override {
     const MutexLock lock(view_->state().mutex);
     view_->state().order.release_old(now);
     const TracingInstance& instance = view_->instance();

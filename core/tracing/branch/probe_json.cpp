@@ -61,12 +61,12 @@ void write_leaving(JsonWriter& json, const std::vector<LeavingPlace>& leaving) {
 }  // namespace
 
 std::string probes_json(const std::vector<std::pair<EventPath, Probes::Probe>>& probes,
-                        const Result<ProbeHits>& hits, Moment now, std::size_t bytes_max) {
+                        const Result<ProbeHits>& hits, Timestamp now, std::size_t bytes_max) {
   const ProbeHits none;
   std::string text;
   JsonWriter json(text, JsonWriter::Encoding::kUtf8, bytes_max);
   json.begin_object().key("format").number(kJsonFormat);
-  write_moment(json, now);
+  write_timestamp(json, now);
   json.key("probes").begin_array();
   for (const auto& [path, probe] : probes) {
     if (json.is_too_long()) break;

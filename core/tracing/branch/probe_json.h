@@ -13,6 +13,6 @@ namespace tallyfs::tracing {
 
 // hits: an error if their source does not say. Longer than bytes_max: it is cut, and no JSON.
 std::string probes_json(const std::vector<std::pair<EventPath, Probes::Probe>>& probes,
-                        const Result<ProbeHits>& hits, Moment now, std::size_t bytes_max);
+                        const Result<ProbeHits>& hits, Timestamp now, std::size_t bytes_max);
 
 }  // namespace tallyfs::tracing

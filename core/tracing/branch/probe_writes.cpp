@@ -246,7 +246,7 @@ std::vector<std::uint64_t> Tracing::probe_serials() const {
   return state_->probes.serials();
 }
 
-void Tracing::probe_refused(std::uint64_t serial, Error error, Moment now) {
+void Tracing::probe_refused(std::uint64_t serial, Error error, Timestamp now) {
   std::string line;
   {
     const MutexLock lock(state_->mutex);
@@ -259,7 +259,7 @@ void Tracing::probe_refused(std::uint64_t serial, Error error, Moment now) {
   state_->options.error_log->report(ErrorLog::kDaemon, error.location, line, error, now);
 }
 
-bool Tracing::place_made_late(const ProbePlace& place, const MadeProbe& made, Moment now) {
+bool Tracing::place_made_late(const ProbePlace& place, const MadeProbe& made, Timestamp now) {
   {
     const MutexLock lock(state_->mutex);
     const EventPath* const path = state_->probes.find(place.serial);

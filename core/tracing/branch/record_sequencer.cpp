@@ -11,7 +11,9 @@ constexpr std::uint64_t kPendingNs = 200'000'000;
 constexpr std::size_t kPendingMax = 262'144;
 constexpr std::size_t kPendingBytesMax = 64u << 20;
 
-std::uint64_t nanoseconds(Moment now) { return static_cast<std::uint64_t>(now.monotonic.count()); }
+std::uint64_t nanoseconds(Timestamp now) {
+  return static_cast<std::uint64_t>(now.monotonic.count());
+}
 
 }  // namespace
 
@@ -28,7 +30,7 @@ bool RecordSequencer::feed(const EventRoute& route, const EventRecord& record) {
 }
 
 std::uint64_t RecordSequencer::feed(EventSource& source, std::span<const EventRecord> records,
-                                    std::uint32_t use, Moment now) {
+                                    std::uint32_t use, Timestamp now) {
   const EventRoutes::BySourceId* const by_id = routes_.of(source);
   if (!by_id) return 0;
   const bool is_late = source.is_late();
@@ -57,7 +59,7 @@ std::uint64_t RecordSequencer::feed(EventSource& source, std::span<const EventRe
 }
 
 void RecordSequencer::feed_marker(TracingInstance& instance, const EventRecord& record,
-                                  Moment now) {
+                                  Timestamp now) {
   if (routes_.may_be_overtaken()) {
     pending_.put({.marked = &instance, .record = record});
     if (feed_due(now)) touch_all(now);
@@ -91,11 +93,11 @@ bool RecordSequencer::feed_until(std::uint64_t until_ns) {
   return is_fed;
 }
 
-void RecordSequencer::touch_all(Moment now) {
+void RecordSequencer::touch_all(Timestamp now) {
   instances_.each([&](TracingInstance& instance) { instance.touch(now); });
 }
 
-std::uint64_t RecordSequencer::ready_until_ns(Moment now) const {
+std::uint64_t RecordSequencer::ready_until_ns(Timestamp now) const {
   const std::uint64_t time = nanoseconds(now);
   const std::uint64_t gathered =
       routes_.is_prompt_asked() ? time - std::min(time, kGatheredNs) : time;
@@ -104,14 +106,14 @@ std::uint64_t RecordSequencer::ready_until_ns(Moment now) const {
   return std::max(std::min(late_fed_ns_, gathered), overdue);
 }
 
-bool RecordSequencer::feed_due(Moment now) {
+bool RecordSequencer::feed_due(Timestamp now) {
   const bool is_fed = feed_until(ready_until_ns(now));
   if (pending_.size() <= kPendingMax && pending_.bytes() <= kPendingBytesMax) return is_fed;
   if (counters_) counters_->count("events_hurried", pending_.size(), now);
   return feed_until(kReleaseAll) || is_fed;
 }
 
-void RecordSequencer::note_drained(Moment now) {
+void RecordSequencer::note_drained(Timestamp now) {
   drained_ns_ = std::max(drained_ns_, nanoseconds(now));
   release_drained(now);
 }

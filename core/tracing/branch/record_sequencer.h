@@ -43,20 +43,20 @@ class RecordSequencer {
   // The records are in the order of their times. Those whose route has another use are left out.
   // Returns how many are asked for, pending ones included.
   std::uint64_t feed(EventSource& source, std::span<const EventRecord> records, std::uint32_t use,
-                     Moment now);
+                     Timestamp now);
   // A marker goes to this instance alone, and is never excluded.
-  void feed_marker(TracingInstance& instance, const EventRecord& record, Moment now);
+  void feed_marker(TracingInstance& instance, const EventRecord& record, Timestamp now);
 
   // Feeds pending records up to that time.
-  void release(std::uint64_t until_ns, Moment now) {
+  void release(std::uint64_t until_ns, Timestamp now) {
     if (feed_until(until_ns)) touch_all(now);
   }
   // Feeds those that happened before the last drain of all late sources.
-  void release_drained(Moment now) { release(drained_ns_, now); }
+  void release_drained(Timestamp now) { release(drained_ns_, now); }
   // Feeds those that have been pending for as long as they have to.
-  void release_old(Moment now) { release(ready_until_ns(now), now); }
+  void release_old(Timestamp now) { release(ready_until_ns(now), now); }
   // All late sources were drained at `now`: feeds what happened before.
-  void note_drained(Moment now);
+  void note_drained(Timestamp now);
 
   bool has_pending() const { return !pending_.is_empty(); }
   // The instance is removed, and a later instance may have the same address.
@@ -68,12 +68,12 @@ class RecordSequencer {
   // False: the record is not asked for, or is excluded.
   bool feed(const EventRoute& route, const EventRecord& record);
   void feed_pending(const PendingRecords::Pending& pending);
-  std::uint64_t ready_until_ns(Moment now) const;
+  std::uint64_t ready_until_ns(Timestamp now) const;
   // Feeds pending records up to that time, or those that need not be pending any longer; returns
   // whether there were any. The caller touches the instances.
   bool feed_until(std::uint64_t until_ns);
-  bool feed_due(Moment now);
-  void touch_all(Moment now);
+  bool feed_due(Timestamp now);
+  void touch_all(Timestamp now);
 
   Instances& instances_;
   const EventRoutes& routes_;

@@ -200,7 +200,7 @@ bool SavedTracing::append_contents(Object& object) {
   return true;
 }
 
-std::uint64_t SavedTracing::stamp(Moment now) {
+std::uint64_t SavedTracing::stamp(Timestamp now) {
   const MutexLock lock(state_.mutex);
   state_.order.release_old(now);
   std::uint64_t stamp = 0;
@@ -233,7 +233,7 @@ Result<void> SavedTracing::load_error_log(ByteReader& in, const Loading& loading
   return {};
 }
 
-Result<void> SavedTracing::load_records(ByteReader& in, Moment now) {
+Result<void> SavedTracing::load_records(ByteReader& in, Timestamp now) {
   const std::string_view name = in.get_text();
   const auto lost = in.get<std::uint64_t>();
   if (!in.ok()) return not_saved_here();
@@ -253,7 +253,7 @@ Result<void> SavedTracing::load_records(ByteReader& in, Moment now) {
   return not_saved_here();
 }
 
-Result<void> SavedTracing::load_kernel_event(ByteReader& in, Moment now) {
+Result<void> SavedTracing::load_kernel_event(ByteReader& in, Timestamp now) {
   const std::string_view system = in.get_text();
   const std::string_view format = in.get_text();
   if (!in.ok() || in.left() != 0) return not_saved_here();
@@ -268,7 +268,7 @@ Result<void> SavedTracing::load_kernel_event(ByteReader& in, Moment now) {
   return {};
 }
 
-Result<void> SavedTracing::load_synthetic_event(ByteReader& in, Moment now) {
+Result<void> SavedTracing::load_synthetic_event(ByteReader& in, Timestamp now) {
   const auto id = in.get<std::uint16_t>();
   const std::string text(in.get_text());
   if (!in.ok() || in.left() != 0) return not_saved_here();
@@ -319,7 +319,7 @@ Result<void> SavedTracing::restore(TracingInstance& instance, const SavedTrigger
   return fits;
 }
 
-Result<void> SavedTracing::load_trigger(ByteReader& in, Moment now) {
+Result<void> SavedTracing::load_trigger(ByteReader& in, Timestamp now) {
   const std::string_view name = in.get_text();
   const SavedTrigger saved = SavedTrigger::load(in);
   if (!in.ok() || in.left() != 0) return not_saved_here();
@@ -356,7 +356,7 @@ Result<void> SavedTracing::load_histogram(ByteReader& in, const Loading& loading
                    are_of_now ? HistVariables::kKept : HistVariables::kUnset);
 }
 
-Result<void> SavedTracing::load_settings(ByteReader& in, Moment now) {
+Result<void> SavedTracing::load_settings(ByteReader& in, Timestamp now) {
   const Place place{std::string(in.get_text()), std::string(in.get_text()),
                     std::string(in.get_text())};
   const bool enabled = in.get_flag();
@@ -394,7 +394,7 @@ void Tracing::hand_on(ObjectSink& sink) const {
 
 void Tracing::save_records(ObjectSink& sink) const { SavedTracing(*state_).save_records(sink); }
 
-std::uint64_t Tracing::stamp(Moment now) const { return SavedTracing(*state_).stamp(now); }
+std::uint64_t Tracing::stamp(Timestamp now) const { return SavedTracing(*state_).stamp(now); }
 
 Result<void> Tracing::load(const SavedObject& object, const Loading& loading) {
   return SavedTracing(*state_).load(object, loading);

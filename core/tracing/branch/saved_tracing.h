@@ -36,7 +36,7 @@ class SavedTracing {
   // encoded under the lock, for which no request waits then: a copy would take as much memory
   // again, and the time of a copy.
   void save_records(ObjectSink& sink);
-  std::uint64_t stamp(Moment now);
+  std::uint64_t stamp(Timestamp now);
   Result<void> load(const SavedObject& object, const Loading& loading);
 
  private:
@@ -65,13 +65,13 @@ class SavedTracing {
   bool append_contents(Object& object);
   void save_error_log(ObjectSink& sink) const;
 
-  Result<void> load_kernel_event(ByteReader& in, Moment now);
-  Result<void> load_synthetic_event(ByteReader& in, Moment now);
+  Result<void> load_kernel_event(ByteReader& in, Timestamp now);
+  Result<void> load_synthetic_event(ByteReader& in, Timestamp now);
   Result<void> load_instance(ByteReader& in, const Loading& loading);
-  Result<void> load_trigger(ByteReader& in, Moment now);
-  Result<void> load_records(ByteReader& in, Moment now);
+  Result<void> load_trigger(ByteReader& in, Timestamp now);
+  Result<void> load_records(ByteReader& in, Timestamp now);
   Result<void> load_histogram(ByteReader& in, const Loading& loading);
-  Result<void> load_settings(ByteReader& in, Moment now);
+  Result<void> load_settings(ByteReader& in, Timestamp now);
   Result<void> load_error_log(ByteReader& in, const Loading& loading);
   static Result<void> restore(TracingInstance& instance, const SavedTrigger& saved);
 

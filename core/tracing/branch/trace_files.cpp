@@ -22,9 +22,11 @@ constexpr std::size_t kRawMarkerBytesMax = PageWriter::kRecordBytesMax - 8;
 // The bytes that trace_pipe takes out at a time.
 constexpr std::size_t kTakenBytes = 4096;
 
-using Copier = Result<InstanceAccess::CopiedTrace> (InstanceAccess::*)(Moment now) const;
+using Copier = Result<InstanceAccess::CopiedTrace> (InstanceAccess::*)(Timestamp now) const;
 
-std::uint64_t monotonic_ns(Moment now) { return static_cast<std::uint64_t>(now.monotonic.count()); }
+std::uint64_t monotonic_ns(Timestamp now) {
+  return static_cast<std::uint64_t>(now.monotonic.count());
+}
 
 std::string lost_line(std::uint64_t lost) {
   if (lost == 0) return {};
@@ -76,13 +78,13 @@ Result<void> accept_any(std::string_view, const CallContext&) { return {}; }
 // An open file of a trace in which recording pauses, as options/pause-on-trace says.
 class TracePause {
  public:
-  TracePause(SharedView view, std::shared_ptr<const void> open_mark, Moment now)
+  TracePause(SharedView view, std::shared_ptr<const void> open_mark, Timestamp now)
       : view_(std::move(view)), open_mark_(std::move(open_mark)) {
     const MutexLock lock(view_->state().mutex);
     view_->instance().set.trace.begin_pause(monotonic_ns(now));
   }
   ~TracePause() {
-    const Moment now = view_->state().now();
+    const Timestamp now = view_->state().now();
     const MutexLock lock(view_->state().mutex);
     view_->instance().set.trace.end_pause(monotonic_ns(now));
   }
@@ -95,7 +97,7 @@ class TracePause {
 };
 
 Result<std::shared_ptr<const void>> hold_and_pause(const SharedView& view, File::Access access,
-                                                   Moment now) {
+                                                   Timestamp now) {
   auto open_mark = view->hold();
   if (!open_mark || access == File::Access::kWrite) return open_mark;
   const bool pauses = [&] {
@@ -112,7 +114,7 @@ TextFile::Parts trace(const SharedView& view) {
   parts.render = [view](const CallContext& call, std::size_t bytes_max) {
     return render_trace(*view, &InstanceAccess::copy_trace, call, bytes_max);
   };
-  parts.hold = [view](File::Access access, Moment now) {
+  parts.hold = [view](File::Access access, Timestamp now) {
     return hold_and_pause(view, access, now);
   };
   parts.write_line = accept_any;
@@ -181,7 +183,7 @@ class TracePipe final : public Stream {
       : view_(std::move(view)), only_cpu_(only_cpu) {}
 
   std::string next(const CallContext& call) override { return take_trace(*view_, call, only_cpu_); }
-  bool has_some(Moment now) const override {
+  bool has_some(Timestamp now) const override {
     const MutexLock lock(view_->state().mutex);
     view_->state().order.release_old(now);
     const TracingInstance& instance = view_->instance();
@@ -309,7 +311,7 @@ auto render_of_cpu(const SharedView& view, Copier copy, std::uint32_t cpu) {
 TextFile::Parts cpu_trace(const SharedView& view, std::uint32_t cpu) {
   TextFile::Parts parts = parts_of(view, Waits::kYes);
   parts.render = render_of_cpu(view, &InstanceAccess::copy_trace, cpu);
-  parts.hold = [view](File::Access access, Moment now) {
+  parts.hold = [view](File::Access access, Timestamp now) {
     return hold_and_pause(view, access, now);
   };
   parts.write_line = accept_any;

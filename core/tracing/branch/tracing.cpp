@@ -12,20 +12,22 @@ SourceRequests orders_of(const EventRoutes& routes, EventSource& source) {
 
 // The orders are given, and taken_over are told, when the lock is released.
 Result<SourceRequests> take(Tracing::State& state, EventSource& source, const EventOffer& offer,
-                          Moment now, std::vector<TakenOver>& taken_over) REQUIRES(state.mutex) {
+                            Timestamp now, std::vector<TakenOver>& taken_over)
+    REQUIRES(state.mutex) {
   const auto taken = state.offers.take(source, offer, now, taken_over);
   if (!taken) return taken.error();
   state.directories.update_all(taken.value(), now);
   return orders_of(state.routes, source);
 }
 
-void notify(const std::vector<TakenOver>& taken_over, Moment now) {
+void notify(const std::vector<TakenOver>& taken_over, Timestamp now) {
   for (const auto& [from, path] : taken_over) from->taken_over(path.first, path.second, now);
 }
 
 }  // namespace
 
-Tracing::Tracing(Tree& tree, NodeId directory, Ledger& ledger, const Options& options, Moment now)
+Tracing::Tracing(Tree& tree, NodeId directory, Ledger& ledger, const Options& options,
+                 Timestamp now)
     : state_(std::make_shared<State>(tree, ledger, options)) {
   const MutexLock lock(state_->mutex);
   state_->directories.enter_top(directory, now);
@@ -33,7 +35,7 @@ Tracing::Tracing(Tree& tree, NodeId directory, Ledger& ledger, const Options& op
 
 Tracing::~Tracing() = default;
 
-Result<void> Tracing::offer(EventSource& source, const EventOffer& offer, Moment now) {
+Result<void> Tracing::offer(EventSource& source, const EventOffer& offer, Timestamp now) {
   SourceRequests orders;
   std::vector<TakenOver> taken_over;
   {
@@ -48,7 +50,7 @@ Result<void> Tracing::offer(EventSource& source, const EventOffer& offer, Moment
 
 // The probe is looked up and its event offered under one lock: of a probe that a write removes, no
 // event must be left, which nothing could remove.
-void Tracing::probe_made(const ProbePlace& place, const MadeProbe& made, Moment now) {
+void Tracing::probe_made(const ProbePlace& place, const MadeProbe& made, Timestamp now) {
   if (!state_->options.probes) return;
   EventSource& source = state_->options.probes->events();
   Result<SourceRequests> taken = SourceRequests{};
@@ -72,7 +74,7 @@ void Tracing::probe_made(const ProbePlace& place, const MadeProbe& made, Moment 
   if (!done) probe_refused(place.serial, done.error(), now);
 }
 
-std::size_t Tracing::offer(EventSource& source, std::span<const EventOffer> offers, Moment now) {
+std::size_t Tracing::offer(EventSource& source, std::span<const EventOffer> offers, Timestamp now) {
   std::size_t taken = 0;
   SourceRequests orders;
   std::vector<TakenOver> taken_over;
@@ -89,7 +91,7 @@ std::size_t Tracing::offer(EventSource& source, std::span<const EventOffer> offe
   return taken;
 }
 
-void Tracing::withdraw(EventSource& source, Moment now) {
+void Tracing::withdraw(EventSource& source, Timestamp now) {
   const MutexLock lock(state_->mutex);
   state_->offers.withdraw(source);
   state_->order.release(RecordSequencer::kReleaseAll, now);
@@ -98,7 +100,7 @@ void Tracing::withdraw(EventSource& source, Moment now) {
   state_->directories.update_all(now);
 }
 
-Result<void> Tracing::withdraw(EventSource& source, std::uint32_t source_id, Moment now) {
+Result<void> Tracing::withdraw(EventSource& source, std::uint32_t source_id, Timestamp now) {
   const MutexLock lock(state_->mutex);
   const auto withdrawn = state_->offers.withdraw(source, source_id);
   if (!withdrawn) return withdrawn.error();
@@ -116,7 +118,7 @@ bool Tracing::misses_expected() const {
   return state_->offers.misses_expected();
 }
 
-void Tracing::end_expecting(Moment now) {
+void Tracing::end_expecting(Timestamp now) {
   const MutexLock lock(state_->mutex);
   if (!state_->offers.expected_from()) return;
   state_->offers.end_expecting();
@@ -143,7 +145,7 @@ EventIds::Id Tracing::hold_id(std::string_view system, std::string_view name, st
   return state_->instances.ids().of(system, name, id);
 }
 
-void Tracing::feed_pending(Moment now) {
+void Tracing::feed_pending(Timestamp now) {
   const MutexLock lock(state_->mutex);
   state_->order.release(RecordSequencer::kReleaseAll, now);
 }
@@ -152,7 +154,7 @@ std::vector<WantedEvent> Tracing::wanted(EventSource& source) const {
   return state_->wanted(source);
 }
 
-void Tracing::feed(EventSource& source, std::span<const EventRecord> records, Moment now,
+void Tracing::feed(EventSource& source, std::span<const EventRecord> records, Timestamp now,
                    std::uint32_t use) {
   State& state = *state_;
   bool has_new_task = false;
@@ -165,12 +167,12 @@ void Tracing::feed(EventSource& source, std::span<const EventRecord> records, Mo
   if (has_new_task) state.look_up_groups(now);
 }
 
-void Tracing::lost(EventSource& source, std::uint64_t records, Moment now) {
+void Tracing::lost(EventSource& source, std::uint64_t records, Timestamp now) {
   const MutexLock lock(state_->mutex);
   state_->count_lost(state_->routes.fed_by(source), records, now);
 }
 
-bool Tracing::broke_off(EventSource& source, Moment now) {
+bool Tracing::broke_off(EventSource& source, Timestamp now) {
   const MutexLock lock(state_->mutex);
   state_->order.release(RecordSequencer::kReleaseAll, now);
   const auto asking = state_->routes.fed_by(source);

@@ -74,7 +74,7 @@ class Tracing {
 
   // Fills the directory `directory`. Tree and ledger outlive Tracing; Tracing outlives the tree's
   // files.
-  Tracing(Tree& tree, NodeId directory, Ledger& ledger, const Options& options, Moment now);
+  Tracing(Tree& tree, NodeId directory, Ledger& ledger, const Options& options, Timestamp now);
   ~Tracing();
 
   // --- For sources. A source outlives Tracing or is withdrawn.
@@ -85,16 +85,16 @@ class Tracing {
   // nothing.
   // An event with a kernel's format replaces an event that was defined by its fields, and the other
   // source is notified. So an early definition by fields cannot keep the kernel's events out.
-  Result<void> offer(EventSource& source, const EventOffer& offer, Moment now);
+  Result<void> offer(EventSource& source, const EventOffer& offer, Timestamp now);
   // offer() for many offers, with one want() at the end. Returns how many were accepted; refused
   // offers are left out.
-  std::size_t offer(EventSource& source, std::span<const EventOffer> offers, Moment now);
+  std::size_t offer(EventSource& source, std::span<const EventOffer> offers, Timestamp now);
   // The source delivers nothing any more. Its events on which nothing is set are removed. The
   // others stay, without records, until a source offers them again or nothing is set on them any
   // more.
-  void withdraw(EventSource& source, Moment now);
+  void withdraw(EventSource& source, Timestamp now);
   // withdraw() for one event. kNotFound; kBusy: something is set on it, and nothing has changed.
-  Result<void> withdraw(EventSource& source, std::uint32_t source_id, Moment now);
+  Result<void> withdraw(EventSource& source, std::uint32_t source_id, Timestamp now);
   // The daemon before knew the kernel's events that load() restores from now on. This source, which
   // outlives Tracing, will offer them soon. Until end_expecting() they stay, and a write that needs
   // one of them waits for the offer.
@@ -102,7 +102,7 @@ class Tracing {
   // Whether some of them have not been offered.
   bool misses_expected() const;
   // Removes expected events that were not offered, except those on which something is set.
-  void end_expecting(Moment now);
+  void end_expecting(Timestamp now);
   // Writes that wait for an offer wait no longer, and are refused; the events stay. For a daemon
   // that is about to end.
   void end_waits();
@@ -110,14 +110,14 @@ class Tracing {
   std::vector<WantedEvent> wanted(EventSource& source) const;
   // Feeds records in the order of their times. EventRecord::event is the source_id, `use` that of
   // its offer: other records are skipped. Views need to last no longer than the call.
-  void feed(EventSource& source, std::span<const EventRecord> records, Moment now,
+  void feed(EventSource& source, std::span<const EventRecord> records, Timestamp now,
             std::uint32_t use = 0);
   // This many records of the source were lost on their way. They are counted, and shown at the top
   // of `trace` of the instances that ask this source for any.
-  void lost(EventSource& source, std::uint64_t records, Moment now);
+  void lost(EventSource& source, std::uint64_t records, Timestamp now);
   // The source has broken off, and the number of missing records is unknown: it counts as one, and
   // `trace` of the instances that asked says so. False: no instance asked for any.
-  bool broke_off(EventSource& source, Moment now);
+  bool broke_off(EventSource& source, Timestamp now);
   // Sets the threads that are not shown, the daemon's own. Records of kernel events are skipped if
   // their process, or the thread that they wake or switch to, is one of these.
   void leave_out(std::vector<pid_t> threads);
@@ -129,12 +129,12 @@ class Tracing {
   Result<void> may_add_places(std::size_t places, std::size_t bytes) const;
   // It has made this one. As offer(), if something is set on its event. A place with a line becomes
   // one of the probe's.
-  void probe_made(const ProbePlace& place, const MadeProbe& made, Moment now);
+  void probe_made(const ProbePlace& place, const MadeProbe& made, Timestamp now);
   // It could not make it: the event has no source, and error_log says why.
-  void probe_refused(std::uint64_t serial, Error error, Moment now);
+  void probe_refused(std::uint64_t serial, Error error, Timestamp now);
   // A place was made after its write had given up: it is listed, if its probe is. False: no probe
   // has that serial, or it has no place besides, and the source removes it.
-  bool place_made_late(const ProbePlace& place, const MadeProbe& made, Moment now);
+  bool place_made_late(const ProbePlace& place, const MadeProbe& made, Timestamp now);
 
   // --- What outlives the daemon, as Branch has it. UserEvents saves the events of programs.
   void save(ObjectSink& sink) const;
@@ -142,7 +142,7 @@ class Tracing {
   void hand_on(ObjectSink& sink) const;
   // The traced records, for the next server of the same mount alone.
   void save_records(ObjectSink& sink) const;
-  std::uint64_t stamp(Moment now) const;
+  std::uint64_t stamp(Timestamp now) const;
   Result<void> load(const SavedObject& object, const Loading& loading);
   // An event by what of it outlives the daemon; all zero: there is none.
   struct KnownEvent {
@@ -153,7 +153,7 @@ class Tracing {
   // The event gets this id if it is defined before the result is freed, and the id is free.
   EventIds::Id hold_id(std::string_view system, std::string_view name, std::uint16_t id);
   // Feeds records that still wait for a late source: no more of them come.
-  void feed_pending(Moment now);
+  void feed_pending(Timestamp now);
 
   struct State;  // used by the files
 

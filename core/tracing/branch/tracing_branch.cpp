@@ -35,9 +35,9 @@ Error error_in_line(const wire::EventLine& line, Error error) {
 }  // namespace
 
 TracingBranch::TracingBranch(Tree& tree, NodeId directory, Ledger& ledger, const Options& options,
-                             Moment now)
+                             Timestamp now)
     : tracing_(tree, directory, ledger, options.tracing, now),
-      user_events_(tracing_, ledger, options.tracing.owner, options.ports) {
+      user_events_(tracing_, ledger, options.tracing.owner, options.dependencies) {
   if (options.kernel) kernel_.emplace(tracing_, *options.kernel, options.tracing.owner);
 }
 
@@ -89,7 +89,7 @@ Result<void> TracingBranch::feed(wire::PackedEvents records, const Call& call) {
   return Error{ErrorCode::kInvalid, "a record beyond the end of its message"};
 }
 
-bool TracingBranch::process_ended(pid_t process, Moment now, const IsLate& is_late) {
+bool TracingBranch::process_ended(pid_t process, Timestamp now, const IsLate& is_late) {
   return user_events_.process_ended(process, now, is_late);
 }
 
@@ -102,13 +102,13 @@ void TracingBranch::save(ObjectSink& sink) const {
   if (user_events_.save(sink)) tracing_.save(sink);
 }
 
-void TracingBranch::hand_on(ObjectSink& sink, Moment) {
+void TracingBranch::hand_on(ObjectSink& sink, Timestamp) {
   if (!user_events_.hand_on(sink)) return;
   tracing_.hand_on(sink);
   user_events_.hand_on_numbers(sink);
 }
 
-std::uint64_t TracingBranch::stamp(Moment now) const {
+std::uint64_t TracingBranch::stamp(Timestamp now) const {
   return user_events_.stamp() + tracing_.stamp(now);
 }
 

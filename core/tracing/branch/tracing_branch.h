@@ -10,7 +10,7 @@
 #include <optional>
 
 #include "core/branch/branch.h"
-#include "core/branch/ports.h"
+#include "core/branch/branch_dependencies.h"
 #include "core/tracing/branch/kernel_feed.h"
 #include "core/tracing/branch/tracing.h"
 #include "core/tracing/branch/user_events.h"
@@ -23,13 +23,14 @@ class TracingBranch final : public Branch {
 
   struct Options {
     Tracing::Options tracing = {};
-    Ports ports = {};
+    BranchDependencies dependencies = {};
     // Outlives the branch; nullptr: the kernel's events are not read.
     EventSource* kernel = nullptr;
   };
 
   // Fills the directory `directory`. Tree and ledger outlive the branch.
-  TracingBranch(Tree& tree, NodeId directory, Ledger& ledger, const Options& options, Moment now);
+  TracingBranch(Tree& tree, NodeId directory, Ledger& ledger, const Options& options,
+                Timestamp now);
 
   Handled handles() const override {
     return {.lines = kLines<wire::EventLine>,
@@ -42,11 +43,11 @@ class TracingBranch final : public Branch {
   }
   Result<Done> execute(const wire::Line& line, Call& call) override;
   Result<Done> take(const wire::Message& message, Call& call) override;
-  bool process_ended(pid_t process, Moment now, const IsLate& is_late = never_late) override;
+  bool process_ended(pid_t process, Timestamp now, const IsLate& is_late = never_late) override;
   void save(ObjectSink& sink) const override;
   bool has_long_contents() const override { return true; }
-  void hand_on(ObjectSink& sink, Moment now) override;
-  std::uint64_t stamp(Moment now) const override;
+  void hand_on(ObjectSink& sink, Timestamp now) override;
+  std::uint64_t stamp(Timestamp now) const override;
   Result<void> load(const SavedObject& object, const Loading& loading) override;
 
   Tracing& tracing() { return tracing_; }

@@ -57,7 +57,7 @@ struct TracingInstance {
     return set.events.find(path.first, path.second);
   }
   // Marks its texts as changed.
-  void touch(Moment now) {
+  void touch(Timestamp now) {
     changes += 1;
     last_change = now;
   }
@@ -107,7 +107,7 @@ struct TracingInstance {
   std::uint64_t lost = 0;
   std::set<std::uint32_t> cleared_cpus;  // since the last loss
   std::uint64_t changes = 0;             // changes whenever one of its texts does
-  Moment last_change;
+  Timestamp last_change;
   LastHist last_hist;
   InstanceNodes nodes;
 };

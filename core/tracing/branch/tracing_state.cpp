@@ -39,7 +39,7 @@ Result<void> Tracing::State::change(TracingInstance& instance, const CallContext
   return done;
 }
 
-void Tracing::State::sweep(Moment now) {
+void Tracing::State::sweep(Timestamp now) {
   std::vector<EventSource*> all;
   {
     const MutexLock lock(mutex);
@@ -79,7 +79,7 @@ Result<void> Tracing::State::change_only(TracingInstance& instance, const CallCo
   return given;
 }
 
-void Tracing::State::revert(TracingInstance& instance, const Undo& undo, Moment now) {
+void Tracing::State::revert(TracingInstance& instance, const Undo& undo, Timestamp now) {
   SourceRequests orders;
   {
     const MutexLock lock(mutex);
@@ -92,7 +92,7 @@ void Tracing::State::revert(TracingInstance& instance, const Undo& undo, Moment 
   (void)give(orders, no_wait());
 }
 
-SourceRequests Tracing::State::enter_demands(TracingInstance& instance, Moment now) {
+SourceRequests Tracing::State::enter_demands(TracingInstance& instance, Timestamp now) {
   SourceRequests orders;
   orders.enter(instance, offers, routes);
   if (!routes.is_late_asked()) order.release(RecordSequencer::kReleaseAll, now);
@@ -132,7 +132,7 @@ Result<void> Tracing::State::wait_for_expected(const SourceRequests& orders,
 }
 
 Result<void> Tracing::State::change_synthetic(const Write& write, std::string_view removed,
-                                              Moment now) {
+                                              Timestamp now) {
   const MutexLock lock(mutex);
   Result<void> done;
   instances.each([&](TracingInstance& instance) {
@@ -171,7 +171,7 @@ void Tracing::State::refresh(const CallContext& call, const TracingInstance* onl
 }
 
 Result<void> Tracing::State::mark(TracingInstance& instance, MarkerKind kind,
-                                  std::string_view bytes, pid_t writer, Moment now) {
+                                  std::string_view bytes, pid_t writer, Timestamp now) {
   const auto pid = static_cast<std::int32_t>(writer);
   const std::string record = marker_record(kind, bytes, pid);
   const std::string name = options.processes ? options.processes->name_of(writer) : std::string();
@@ -193,7 +193,7 @@ Result<void> Tracing::State::mark(TracingInstance& instance, MarkerKind kind,
   return {};
 }
 
-Result<void> Tracing::State::make_instance(std::string_view name, Moment now) {
+Result<void> Tracing::State::make_instance(std::string_view name, Timestamp now) {
   const MutexLock lock(mutex);
   const auto made = instances.create(name, now);
   if (!made) return made.error();
@@ -203,7 +203,7 @@ Result<void> Tracing::State::make_instance(std::string_view name, Moment now) {
   return {};
 }
 
-Result<void> Tracing::State::remove_instance(std::string_view name, Moment now) {
+Result<void> Tracing::State::remove_instance(std::string_view name, Timestamp now) {
   SourceRequests orders;
   SharedInstance removed;  // freed after the lock is released, unless a file is open
   {
@@ -264,13 +264,13 @@ std::shared_ptr<const TaskGroups::Groups> Tracing::State::saved_groups() {
   return groups.all();
 }
 
-bool Tracing::State::note_groups(std::span<const EventRecord> records, Moment now) {
+bool Tracing::State::note_groups(std::span<const EventRecord> records, Timestamp now) {
   if (!records_groups() || !options.processes) return false;
   for (const EventRecord& each : records) groups.note(each.pid, each.comm, now.monotonic);
   return groups.has_due();
 }
 
-void Tracing::State::look_up_groups(Moment now) {
+void Tracing::State::look_up_groups(Timestamp now) {
   TaskGroups::Names due;
   {
     const MutexLock lock(mutex);
@@ -292,7 +292,7 @@ bool Tracing::State::has_kernel_events() {
 }
 
 void Tracing::State::count_lost(const std::set<TracingInstance*>& by, std::uint64_t records,
-                                Moment now) {
+                                Timestamp now) {
   for (TracingInstance* const each : by) {
     each->count_lost(records);
     each->touch(now);

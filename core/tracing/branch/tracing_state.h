@@ -47,17 +47,17 @@ struct Tracing::State : public std::enable_shared_from_this<Tracing::State> {
   // change() without sweep().
   Result<void> change_only(TracingInstance& instance, const CallContext& call, const Write& write,
                            const Undo& undo = {}) EXCLUDES(mutex);
-  void sweep(Moment now) EXCLUDES(mutex);
+  void sweep(Timestamp now) EXCLUDES(mutex);
   // A synthetic event belongs to all instances, as in the kernel. removed: the name of the event,
   // "*" for all, empty for a definition. An event that is in use in any instance is removed from
   // none.
-  Result<void> change_synthetic(const Write& write, std::string_view removed, Moment now)
+  Result<void> change_synthetic(const Write& write, std::string_view removed, Timestamp now)
       EXCLUDES(mutex);
   // kInvalid: options/markers is off.
   Result<void> mark(TracingInstance& instance, MarkerKind kind, std::string_view bytes,
-                    pid_t writer, Moment now) EXCLUDES(mutex);
-  Result<void> make_instance(std::string_view name, Moment now) EXCLUDES(mutex);
-  Result<void> remove_instance(std::string_view name, Moment now) EXCLUDES(mutex);
+                    pid_t writer, Timestamp now) EXCLUDES(mutex);
+  Result<void> make_instance(std::string_view name, Timestamp now) EXCLUDES(mutex);
+  Result<void> remove_instance(std::string_view name, Timestamp now) EXCLUDES(mutex);
 
   // --- Sources.
   // Feeds the records that the sources have so far; only: as far as they matter to this instance.
@@ -71,18 +71,18 @@ struct Tracing::State : public std::enable_shared_from_this<Tracing::State> {
   // The text of the file of that name.
   std::string printk_formats(const CancellationToken& cancel) EXCLUDES(mutex);
   // Looks up the processes of threads that note_groups() has found, without the lock.
-  void look_up_groups(Moment now) EXCLUDES(mutex);
+  void look_up_groups(Timestamp now) EXCLUDES(mutex);
   bool has_kernel_events() EXCLUDES(mutex);
   // For what happens outside of calls: the end of a file's holding.
-  Moment now() const { return options.clock ? options.clock->now() : SystemClock().now(); }
+  Timestamp now() const { return options.clock ? options.clock->now() : SystemClock().now(); }
 
   // Called by the operations above, and by Tracing's operations.
-  SourceRequests enter_demands(TracingInstance& instance, Moment now) REQUIRES(mutex);
+  SourceRequests enter_demands(TracingInstance& instance, Timestamp now) REQUIRES(mutex);
   // Returns whether look_up_groups() is due.
-  bool note_groups(std::span<const EventRecord> records, Moment now) REQUIRES(mutex);
+  bool note_groups(std::span<const EventRecord> records, Timestamp now) REQUIRES(mutex);
   // Empty while no instance records them.
   std::shared_ptr<const TaskGroups::Groups> saved_groups() REQUIRES(mutex);
-  void count_lost(const std::set<TracingInstance*>& by, std::uint64_t records, Moment now)
+  void count_lost(const std::set<TracingInstance*>& by, std::uint64_t records, Timestamp now)
       REQUIRES(mutex);
 
   const Options options;
@@ -108,7 +108,7 @@ struct Tracing::State : public std::enable_shared_from_this<Tracing::State> {
   // Whether any instance does. If none does, those that are known are forgotten.
   bool records_groups() REQUIRES(mutex);
   // Reverts a write that the sources have refused, or have not carried out in time.
-  void revert(TracingInstance& instance, const Undo& undo, Moment now) EXCLUDES(mutex);
+  void revert(TracingInstance& instance, const Undo& undo, Timestamp now) EXCLUDES(mutex);
 };
 
 // A source that has refused one order, or not answered it, is given the next one without a wait.

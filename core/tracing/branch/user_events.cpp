@@ -37,14 +37,15 @@ Result<FieldsDefinition> parse(std::string_view name, std::string_view fields) {
 
 }  // namespace
 
-UserEvents::UserEvents(Tracing& tracing, Ledger& ledger, uid_t owner, Ports ports)
+UserEvents::UserEvents(Tracing& tracing, Ledger& ledger, uid_t owner,
+                       BranchDependencies dependencies)
     : tracing_(tracing),
       ledger_(ledger),
       ownership_(owner),
-      processes_(ports.processes),
-      events_(ports.switches) {}
+      processes_(dependencies.processes),
+      events_(dependencies.switches) {}
 
-UserEvents::~UserEvents() { tracing_.withdraw(*this, Moment{}); }
+UserEvents::~UserEvents() { tracing_.withdraw(*this, Timestamp{}); }
 
 UserEvents::Event* UserEvents::find(const Path& path) const {
   const auto found = by_path_.find(path);
@@ -100,7 +101,7 @@ Result<void> UserEvents::add_feeder(const Path& path, Lifetime lifetime, const S
 
 // For an event whose name exists. kNotFound: the old event could be removed, and is.
 Result<Done> UserEvents::define_again(const Path& path, const FieldsDefinition& fields,
-                                      Lifetime lifetime, const Sender& sender, Moment now) {
+                                      Lifetime lifetime, const Sender& sender, Timestamp now) {
   Done done{.made = wire::Made::kWasThere};
   bool is_same = false, is_kept = false;
   {
@@ -124,7 +125,7 @@ Result<Done> UserEvents::define_again(const Path& path, const FieldsDefinition& 
 }
 
 Result<Done> UserEvents::define(std::string_view system, std::string_view name,
-                                std::string_view text, const Sender& sender, Moment now) {
+                                std::string_view text, const Sender& sender, Timestamp now) {
   Tokens words(text);
   const auto lifetime = take_lifetime(words);
   if (!lifetime) return lifetime.error();
@@ -138,7 +139,7 @@ Result<Done> UserEvents::define(std::string_view system, std::string_view name,
 
 Result<Done> UserEvents::define(std::string_view system, std::string_view name,
                                 std::string_view fields, Lifetime lifetime, const Sender& sender,
-                                Moment now) {
+                                Timestamp now) {
   auto parsed = parse(name, fields);
   if (!parsed) return parsed.error();
   const auto change = [&] {
@@ -153,7 +154,7 @@ Result<Done> UserEvents::define(std::string_view system, std::string_view name,
 }
 
 Result<Done> UserEvents::define(const Path& path, FieldsDefinition fields, Lifetime lifetime,
-                                const Sender& sender, Moment now) {
+                                const Sender& sender, Timestamp now) {
   auto again = define_again(path, fields, lifetime, sender, now);
   if (again || again.error().code != ErrorCode::kNotFound) return again;
   const auto entered = enter(path, std::move(fields), sender.uid, now);
@@ -178,7 +179,7 @@ Result<std::uint64_t> UserEvents::add(Event event, std::optional<std::uint64_t> 
 }
 
 Result<std::uint64_t> UserEvents::enter(const Path& path, FieldsDefinition fields, uid_t uid,
-                                        Moment now, std::optional<std::uint64_t> wanted) {
+                                        Timestamp now, std::optional<std::uint64_t> wanted) {
   auto share = Reservation::create(ledger_, uid, {.interfaces = 1, .bytes = kEventBytes});
   if (!share) return share.error();
   const std::string definition = fields.text();
@@ -226,7 +227,7 @@ Result<void> UserEvents::check_share(uid_t uid) const {
 }
 
 // kBusy: something is set on it.
-Result<void> UserEvents::take_out(const Path& path, Moment now) {
+Result<void> UserEvents::take_out(const Path& path, Timestamp now) {
   std::uint64_t number = 0;
   std::uint32_t slot = 0;
   {
@@ -247,7 +248,7 @@ Result<void> UserEvents::take_out(const Path& path, Moment now) {
 }
 
 Result<void> UserEvents::remove(std::string_view system, std::string_view name,
-                                const Sender& sender, Moment now) {
+                                const Sender& sender, Timestamp now) {
   const Path path(system, name);
   const MutexLock one_at_a_time(defining_);
   {
@@ -258,7 +259,7 @@ Result<void> UserEvents::remove(std::string_view system, std::string_view name,
 }
 
 Result<void> UserEvents::feed(std::uint64_t number, std::span<const Record> records,
-                              const Sender& sender, Moment now) {
+                              const Sender& sender, Timestamp now) {
   std::uint32_t fixed_bytes = 0, slot = 0;
   {
     const MutexLock lock(mutex_);
@@ -299,7 +300,7 @@ Result<void> UserEvents::feed(std::uint64_t number, std::span<const Record> reco
 }
 
 Result<void> UserEvents::write(std::string_view system, std::string_view name,
-                               std::string_view text, const Sender& sender, Moment now) {
+                               std::string_view text, const Sender& sender, Timestamp now) {
   std::uint64_t number = 0;
   std::string fields;
   {
@@ -317,7 +318,7 @@ Result<void> UserEvents::write(std::string_view system, std::string_view name,
   return feed(number, {&record, 1}, sender, now);
 }
 
-bool UserEvents::process_ended(pid_t process, Moment now, const IsLate& is_late) {
+bool UserEvents::process_ended(pid_t process, Timestamp now, const IsLate& is_late) {
   const MutexLock one_at_a_time(defining_);
   std::vector<Path> gone;
   {
@@ -340,7 +341,7 @@ bool UserEvents::process_ended(pid_t process, Moment now, const IsLate& is_late)
   return true;
 }
 
-void UserEvents::let_go(Moment now) {
+void UserEvents::let_go(Timestamp now) {
   if (!has_unkept_) return;
   const MutexLock one_at_a_time(defining_);
   has_unkept_ = false;
@@ -359,7 +360,7 @@ void UserEvents::let_go(Moment now) {
 }
 
 // Its feeders learn with their next records that the event is removed.
-void UserEvents::taken_over(std::string_view system, std::string_view name, Moment) {
+void UserEvents::taken_over(std::string_view system, std::string_view name, Timestamp) {
   const MutexLock one_at_a_time(defining_);
   const MutexLock lock(mutex_);
   const auto found = by_path_.find(Path(system, name));

@@ -24,11 +24,11 @@
 #include "core/base/mutex.h"
 #include "core/base/reservation.h"
 #include "core/base/result.h"
+#include "core/branch/branch_dependencies.h"
 #include "core/branch/command.h"
 #include "core/branch/lifetime.h"
 #include "core/branch/number_table.h"
 #include "core/branch/ownership.h"
-#include "core/branch/ports.h"
 #include "core/tracing/branch/event_source.h"
 #include "core/tracing/branch/tracing.h"
 #include "core/tracing/format/synthetic.h"
@@ -55,36 +55,36 @@ class UserEvents final : public EventSource {
   };
 
   // Tracing and ledger outlive it. owner: the daemon's uid.
-  UserEvents(Tracing& tracing, Ledger& ledger, uid_t owner, Ports ports = {});
+  UserEvents(Tracing& tracing, Ledger& ledger, uid_t owner, BranchDependencies dependencies = {});
   ~UserEvents() override;
 
   // `text`: `u64 lat; pid_t pid`, with an optional `lifetime=feeder` before it. Otherwise as below.
   Result<Done> define(std::string_view system, std::string_view name, std::string_view text,
-                      const Sender& sender, Moment now) EXCLUDES(defining_, mutex_);
+                      const Sender& sender, Timestamp now) EXCLUDES(defining_, mutex_);
   // `fields`: `u64 lat; pid_t pid`; token_at counts in it. Done::number is the number for records,
   // and, for a feeder, for the entry of the page of switches. The same definition again is
   // kWasThere. kInvalid; kExists: defined otherwise; kNotPermitted: another uid's; kNoSpace. With
   // Lifetime::kFeeder also as FeederWatch::watch().
   Result<Done> define(std::string_view system, std::string_view name, std::string_view fields,
-                      Lifetime lifetime, const Sender& sender, Moment now)
+                      Lifetime lifetime, const Sender& sender, Timestamp now)
       EXCLUDES(defining_, mutex_);
   // kNotFound, kNotPermitted, kBusy: something is set on it.
   Result<void> remove(std::string_view system, std::string_view name, const Sender& sender,
-                      Moment now) EXCLUDES(mutex_);
+                      Timestamp now) EXCLUDES(mutex_);
   // Feeds records in the order of their times. kStale: the number is no event's, or no longer;
   // kNotPermitted; kInvalid: a record is shorter than its fields.
   Result<void> feed(std::uint64_t number, std::span<const Record> records, const Sender& sender,
-                    Moment now) EXCLUDES(mutex_);
+                    Timestamp now) EXCLUDES(mutex_);
   // `lat=7 pid=3 comm=cat`: fields that are not named are 0 or empty. kNotFound, kNotPermitted,
   // kInvalid; token_at is an offset into `text`.
   Result<void> write(std::string_view system, std::string_view name, std::string_view text,
-                     const Sender& sender, Moment now) EXCLUDES(mutex_);
+                     const Sender& sender, Timestamp now) EXCLUDES(mutex_);
 
   // Saves the events that outlive the daemon: events without a lifetime, and others on which
   // something is set. False: the sink takes no more.
   bool save(ObjectSink& sink) const EXCLUDES(mutex_);
   std::uint64_t stamp() const EXCLUDES(mutex_);
-  Result<void> load(const SavedObject& object, Moment now) EXCLUDES(defining_, mutex_);
+  Result<void> load(const SavedObject& object, Timestamp now) EXCLUDES(defining_, mutex_);
 
   // Saves for a successor: all events, with their numbers and feeders, and, after all that is set
   // on them, the table of numbers. No switch is changed until that is loaded. False: the sink takes
@@ -96,15 +96,15 @@ class UserEvents final : public EventSource {
   Result<void> load_numbers(const SavedObject& object, const Loading& loading) EXCLUDES(mutex_);
 
   // The process has ended. False: some of its events are left, as it was late.
-  bool process_ended(pid_t process, Moment now, const IsLate& is_late = never_late)
+  bool process_ended(pid_t process, Timestamp now, const IsLate& is_late = never_late)
       EXCLUDES(mutex_);
 
   Result<void> want(const Wanted& wanted, const CancellationToken& cancel) override
       EXCLUDES(mutex_);
   void drain(const CancellationToken&) override {}
-  void taken_over(std::string_view system, std::string_view name, Moment now) override
+  void taken_over(std::string_view system, std::string_view name, Timestamp now) override
       EXCLUDES(mutex_);
-  void let_go(Moment now) override EXCLUDES(mutex_);
+  void let_go(Timestamp now) override EXCLUDES(mutex_);
 
  private:
   struct Event {
@@ -123,7 +123,7 @@ class UserEvents final : public EventSource {
   using Path = std::pair<std::string, std::string>;  // system, event
   struct SavedEvent;
   std::vector<SavedEvent> list() const EXCLUDES(mutex_);
-  Result<void> load(const SavedEvent& saved, std::optional<std::uint64_t> number, Moment now)
+  Result<void> load(const SavedEvent& saved, std::optional<std::uint64_t> number, Timestamp now)
       EXCLUDES(defining_, mutex_);
 
   bool was_taken_back(std::uint64_t number) const EXCLUDES(mutex_);
@@ -136,16 +136,17 @@ class UserEvents final : public EventSource {
   Result<void> add_feeder(const Path& path, Lifetime lifetime, const Sender& sender)
       REQUIRES(defining_) EXCLUDES(mutex_);
   Result<Done> define(const Path& path, FieldsDefinition fields, Lifetime lifetime,
-                      const Sender& sender, Moment now) REQUIRES(defining_) EXCLUDES(mutex_);
+                      const Sender& sender, Timestamp now) REQUIRES(defining_) EXCLUDES(mutex_);
   // An event whose name is free, without feeders. Returns its number.
-  Result<std::uint64_t> enter(const Path& path, FieldsDefinition fields, uid_t uid, Moment now,
+  Result<std::uint64_t> enter(const Path& path, FieldsDefinition fields, uid_t uid, Timestamp now,
                               std::optional<std::uint64_t> number = {}) REQUIRES(defining_)
       EXCLUDES(mutex_);
   // Under its number, if it has one; else under the next, with a switch.
   Result<std::uint64_t> add(Event event, std::optional<std::uint64_t> number) REQUIRES(mutex_);
   Result<Done> define_again(const Path& path, const FieldsDefinition& fields, Lifetime lifetime,
-                            const Sender& sender, Moment now) REQUIRES(defining_) EXCLUDES(mutex_);
-  Result<void> take_out(const Path& path, Moment now) REQUIRES(defining_) EXCLUDES(mutex_);
+                            const Sender& sender, Timestamp now) REQUIRES(defining_)
+      EXCLUDES(mutex_);
+  Result<void> take_out(const Path& path, Timestamp now) REQUIRES(defining_) EXCLUDES(mutex_);
 
   Tracing& tracing_;
   Ledger& ledger_;

@@ -122,7 +122,7 @@ std::uint64_t UserEvents::stamp() const {
   return stamp;
 }
 
-Result<void> UserEvents::load(const SavedObject& object, Moment now) {
+Result<void> UserEvents::load(const SavedObject& object, Timestamp now) {
   if (object.format != kEventFormat) return other_format(object);
   ByteReader in(object.bytes);
   const SavedEvent saved = SavedEvent::get(in);
@@ -158,7 +158,7 @@ bool UserEvents::was_taken_back(std::uint64_t number) const {
 
 // An event that was there only for what is set on it is removed once nothing is.
 Result<void> UserEvents::load(const SavedEvent& saved, std::optional<std::uint64_t> number,
-                              Moment now) {
+                              Timestamp now) {
   auto fields = FieldsDefinition::parse(saved.definition);
   if (!fields) return fields.error().in(saved.system, saved.definition);
   const Path path(saved.system, fields.value().name);
@@ -187,9 +187,9 @@ Result<void> UserEvents::load_numbers(const SavedObject& object, const Loading& 
   const MutexLock lock(mutex_);
   bool is_whole = true;
   if (loading.is_after_kill) {
-    events_.settle_late(in);
+    events_.finish_late_restore(in);
   } else {
-    is_whole = events_.settle(in);
+    is_whole = events_.finish_restore(in);
   }
   for (const auto& [path, number] : by_path_) {
     Event& event = **events_.find(number);

@@ -32,7 +32,7 @@ class HistCopy {
   // events/SYS/EVENT/hist.json: an array of histograms, entries in the same order, numbers as
   // numbers; described in TRIGGERS.md.
   struct Shown {
-    Moment now;                // when it is rendered
+    Timestamp now;             // when it is rendered
     std::uint64_t serial = 0;  // grows with every change
   };
   std::string render_json(const Symbols& symbols, const Shown& shown,

@@ -96,9 +96,9 @@ struct Tracings {
 
   using Remaining = MergedReader::Remaining;
 
-  void settle() {
-    latencies.settle();
-    events.settle();
+  void drop_leftovers() {
+    latencies.drop_leftovers();
+    events.drop_leftovers();
   }
   Remaining poll() {
     const Remaining remaining = of_each(&Recording::poll);
@@ -202,7 +202,7 @@ class Feeder {
     // for that.
     if (std::ranges::any_of(order.events, &wire::WatchedEvent::stack)) symbols_.load();
     tracings_.events.leave_out(with_own(order.without));
-    if (order.events.empty()) tracings_.settle();
+    if (order.events.empty()) tracings_.drop_leftovers();
     answer(order.number, tracings_.events.change(order.events));
   }
   void carry_out(const wire::PlaceOrder& order) {

@@ -29,7 +29,7 @@ LineReader::LineReader(Rules rules, SeriesBook& book, Outlet& outlet, LineCounts
   if (rules_.otherwise) otherwise_ = memories_of(*rules_.otherwise);
 }
 
-void LineReader::set_now(const Moment& now) {
+void LineReader::set_now(const Timestamp& now) {
   now_ = now;
   now_s_ = static_cast<std::uint32_t>(now.monotonic / std::chrono::seconds(1));
   // There may be room by now for a name that went to NAME{*}.

@@ -46,7 +46,7 @@ class LineReader {
 
   const Rules& rules() const { return rules_; }
   // The time to which times of lines are compared.
-  void set_now(const Moment& now);
+  void set_now(const Timestamp& now);
 
   // line: without its end. fields: by Rules::fields; of a line that has none to be read, empty.
   // False: no rule took it.
@@ -101,7 +101,7 @@ class LineReader {
   const OnRefusal on_refusal_;
   RuleSet set_;
   TimeReader times_;
-  Moment now_{};
+  Timestamp now_{};
   std::uint32_t now_s_ = 0;                    // of its monotonic clock
   std::vector<std::vector<Memory>> memories_;  // by rule and action
   std::vector<Memory> otherwise_;

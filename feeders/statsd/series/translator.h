@@ -25,7 +25,7 @@ namespace tallyfs::statsd {
 
 // How a packet came.
 struct Arrival {
-  Moment now{};
+  Timestamp now{};
   // A gauge's sign belongs to its value: so do clients of Datadog's Agent send it, by unixgram and
   // in frames.
   bool keeps_signs = false;

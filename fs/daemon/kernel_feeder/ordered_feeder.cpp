@@ -349,19 +349,19 @@ void OrderedFeeder::end_feeder() {
 // orders of the predecessor.
 void OrderedFeeder::order_end() { is_end_unsent_ = !dialogue_.tell(wire::EndOrder()); }
 
-// Waits for a reply until `until`, or without a limit once `settled` was called. False: none came.
+// Waits for a reply until `until`, or without a limit once `ready` was called. False: none came.
 bool OrderedFeeder::wait_for_reply(Time until) {
   const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - within({}));
-  const auto most = settled_ ? -1 : static_cast<int>(std::max<std::int64_t>(left.count(), 0));
+  const auto most = is_ready_ ? -1 : static_cast<int>(std::max<std::int64_t>(left.count(), 0));
   const short room = is_end_unsent_ ? POLLOUT : 0;
   pollfd waited{.fd = dialogue_.fd(), .events = static_cast<short>(POLLIN | room), .revents = 0};
-  if (::poll(&waited, 1, most) == 0) call_settled();
+  if (::poll(&waited, 1, most) == 0) report_ready();
   if ((waited.revents & POLLOUT) != 0) order_end();
   return (waited.revents & ~POLLOUT) != 0;
 }
 
-void OrderedFeeder::call_settled() {
-  if (!std::exchange(settled_, true)) listeners_.settled();
+void OrderedFeeder::report_ready() {
+  if (!std::exchange(is_ready_, true)) listeners_.ready();
 }
 
 void OrderedFeeder::listen() {
@@ -369,7 +369,7 @@ void OrderedFeeder::listen() {
   std::vector<char> text(wire::kOrderBytesMax);
   const auto until = within(kArrivalMax);
   for (;;) {
-    if ((!settled_ || is_end_unsent_) && !wait_for_reply(until)) continue;
+    if ((!is_ready_ || is_end_unsent_) && !wait_for_reply(until)) continue;
     const auto size = ::recv(dialogue_.fd(), text.data(), text.size(), 0);
     if (size < 0 && errno == EINTR) continue;
     if (size <= 0) break;
@@ -377,10 +377,10 @@ void OrderedFeeder::listen() {
     if (reply) std::visit([this](const auto& each) { hear(each); }, *reply);
     // The predecessor's probes are expected until the feeder has orders for all of them.
     const bool is_going_on = replaced_ > 0 && owes_probes_;
-    if (!is_replacing_ && !is_going_on) call_settled();
+    if (!is_replacing_ && !is_going_on) report_ready();
   }
   hear(wire::Gone{"the process that starts it has ended"});
-  if (!is_stopping_) call_settled();
+  if (!is_stopping_) report_ready();
   listening_ = std::thread::id();
 }
 

@@ -99,7 +99,7 @@ class OrderedFeeder final : public latency_hist::KernelSource,
     // Called once, as soon as the daemon need not wait for a feeder any more: one has arrived, it
     // ended, or none came within 10 s. After replace_feeder() the predecessor's feeder does not
     // count, and the next one has arrived when it has its orders for all probes, too.
-    std::function<void()> settled = [] {};
+    std::function<void()> ready = [] {};
   };
 
   // channel: the socket to the feeder. drain_socket: processes all that the feeder has sent to the
@@ -204,7 +204,7 @@ class OrderedFeeder final : public latency_hist::KernelSource,
   void order_end();
   void listen();
   bool wait_for_reply(Time until);
-  void call_settled();
+  void report_ready();
   void tell_latencies(const WantedEvents& wanted) EXCLUDES(mutex_);
   void tell_events(const tracing::EventSource::Wanted& wanted) EXCLUDES(mutex_);
   // Call after each answer: sends orders again that found no room, or whose answers came late.
@@ -237,7 +237,7 @@ class OrderedFeeder final : public latency_hist::KernelSource,
   std::atomic<Number> given_up_drain_ = 0;  // the last one
   Listeners listeners_;
   // Members of the listening thread.
-  bool settled_ = false;                      // Listeners::settled was called
+  bool is_ready_ = false;                     // Listeners::ready was called
   int replaced_ = 0;                          // how often a feeder was ordered to end
   bool is_end_unsent_ = false;                // the last such order: there was no room
   bool is_replacing_ = false;                 // until the next feeder has arrived, or cannot start

@@ -52,7 +52,7 @@ TEST(NearTimeTest, NothingHasHappenedBeforeTheClockBegan) {
 }
 
 TEST(NearTimeTest, WhatIsToComeIsAtMostADayAhead) {
-  const Moment now{.monotonic = 100h};
+  const Timestamp now{.monotonic = 100h};
   EXPECT_EQ(clamped_near(nanoseconds(kMin), now), 76h);
   EXPECT_EQ(clamped_near(101h, now), 101h);
   EXPECT_EQ(clamped_near(nanoseconds(kMax), now), 124h);

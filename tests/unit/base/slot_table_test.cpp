@@ -65,7 +65,7 @@ TEST(SlotTableTest, ATableGoesOnInAnotherProcess) {
   EXPECT_FALSE(next.can_put(kept));
   ByteReader in(bytes);
   std::vector<std::uint64_t> told;
-  EXPECT_TRUE(next.settle(in, [&](std::uint64_t number) { told.push_back(number); }));
+  EXPECT_TRUE(next.finish_restore(in, [&](std::uint64_t number) { told.push_back(number); }));
   EXPECT_EQ(told, std::vector<std::uint64_t>{lost});
   EXPECT_EQ(next.size(), 1u);
   EXPECT_EQ(**next.find(kept), 4);
@@ -87,9 +87,9 @@ std::string saved(const std::vector<std::uint32_t>& generations,
   }
   return bytes;
 }
-bool settle(SlotTable<std::shared_ptr<int>>& table, const std::string& bytes) {
+bool finish_restore(SlotTable<std::shared_ptr<int>>& table, const std::string& bytes) {
   ByteReader in(bytes);
-  return table.settle(in, [](std::uint64_t) {});
+  return table.finish_restore(in, [](std::uint64_t) {});
 }
 
 bool none_rests(std::uint32_t) { return false; }
@@ -104,10 +104,9 @@ TEST(SlotTableTest, NoNumberIsGivenTwiceThatMayHaveBeenGivenBeforeAKill) {
   ByteReader in(bytes);
   const std::vector<std::optional<std::uint32_t>> uses{1, 0, 2, 0, 1, std::nullopt};
   std::vector<std::uint64_t> void_numbers;
-  table.settle_late(
+  table.finish_late_restore(
       in, 6, [&](std::uint32_t slot) { return slot < uses.size() ? uses[slot] : std::nullopt; },
-      none_rests,
-      [&](std::uint64_t number) { void_numbers.push_back(number); });
+      none_rests, [&](std::uint64_t number) { void_numbers.push_back(number); });
   EXPECT_EQ(void_numbers, (std::vector<std::uint64_t>{(2ull << 32) + 2, (1ull << 32) + 4}));
   EXPECT_EQ(**table.find(1ull << 32), 1);
   table.remove(1ull << 32);
@@ -124,7 +123,7 @@ TEST(SlotTableTest, ASlotOfALostNumberRestsUntilTheTableIsSettledAgain) {
   const auto is_given = [](std::uint32_t) { return std::optional<std::uint32_t>(1); };
   std::size_t lost = 0;
   const auto count = [&](std::uint64_t) { ++lost; };
-  table.settle_late(none, 1, is_given, none_rests, count);
+  table.finish_late_restore(none, 1, is_given, none_rests, count);
   EXPECT_EQ(lost, 1u);
   EXPECT_EQ(table.size(), 0u);
   const std::uint64_t other = table.add(std::make_shared<int>(1));
@@ -134,7 +133,7 @@ TEST(SlotTableTest, ASlotOfALostNumberRestsUntilTheTableIsSettledAgain) {
   table.save(out);
   SlotTable<std::shared_ptr<int>> next;
   next.put(other, std::make_shared<int>(1));
-  EXPECT_TRUE(settle(next, bytes));
+  EXPECT_TRUE(finish_restore(next, bytes));
   EXPECT_EQ(next.add(std::make_shared<int>(2)) & 0xffff'ffff, 0u);
 }
 
@@ -143,7 +142,7 @@ TEST(SlotTableTest, ATableThatIsNotWholeIsTakenAsFarAsItGoes) {
   SlotTable<std::shared_ptr<int>> table;
   table.put((3ull << 32) + 1, std::make_shared<int>(1));
   ByteReader in("");
-  table.settle_late(
+  table.finish_late_restore(
       in, 0, [](std::uint32_t) { return std::optional<std::uint32_t>(); }, none_rests,
       [](std::uint64_t) {});
   EXPECT_EQ(table.size(), 1u);
@@ -153,8 +152,8 @@ TEST(SlotTableTest, ATableThatIsNotWholeIsTakenAsFarAsItGoes) {
 
 TEST(SlotTableTest, ATableThatGoesOnIsSettledOnce) {
   SlotTable<std::shared_ptr<int>> table;
-  EXPECT_TRUE(settle(table, saved({2, 2}, {0, 1})));
-  EXPECT_FALSE(settle(table, saved({2, 2}, {0, 1})));
+  EXPECT_TRUE(finish_restore(table, saved({2, 2}, {0, 1})));
+  EXPECT_FALSE(finish_restore(table, saved({2, 2}, {0, 1})));
   EXPECT_FALSE(table.can_put(2ull << 32)) << "the slot is free";
   EXPECT_NE(table.add(std::make_shared<int>(1)), table.add(std::make_shared<int>(2)));
   EXPECT_EQ(table.add(std::make_shared<int>(3)), (1ull << 32) + 2);
@@ -164,13 +163,13 @@ TEST(SlotTableTest, ASlotIsFreeOnce) {
   SlotTable<std::shared_ptr<int>> table;
   table.put(1ull << 32, std::make_shared<int>(1));
   table.remove(1ull << 32);
-  EXPECT_FALSE(settle(table, saved({1}, {0})));
+  EXPECT_FALSE(finish_restore(table, saved({1}, {0})));
   EXPECT_NE(table.add(std::make_shared<int>(2)), table.add(std::make_shared<int>(3)));
 }
 
 TEST(SlotTableTest, ASlotWithoutFurtherNumbersIsNotFree) {
   SlotTable<std::shared_ptr<int>> table;
-  EXPECT_FALSE(settle(table, saved({0}, {0})));
+  EXPECT_FALSE(finish_restore(table, saved({0}, {0})));
   EXPECT_EQ(table.add(std::make_shared<int>(1)), (1ull << 32) + 1);
 }
 

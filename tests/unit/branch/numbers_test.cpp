@@ -100,19 +100,19 @@ TEST_F(NumberTableTest, ALostNumberStaysLostInTheServersAfterThatOfTheKill) {
   const std::string saved = save();
   table_.give_switch(table_.next_number());
   ByteReader late(saved);
-  table_.settle_late(late);
+  table_.finish_late_restore(late);
   ASSERT_EQ(switches_[0].generation, kLostGeneration);
   const std::string after_kill = save();
   {
     Table next({.switches = switches_, .first = kFirst});
     ByteReader in(after_kill);
-    next.settle_late(in);
+    next.finish_late_restore(in);
     EXPECT_EQ(switches_[0].generation, kLostGeneration) << "behind another kill";
     EXPECT_EQ(next.slot(next.next_number()), 1u) << "it is not used again";
   }
   Table next({.switches = switches_, .first = kFirst});
   ByteReader in(after_kill);
-  EXPECT_TRUE(next.settle(in));
+  EXPECT_TRUE(next.finish_restore(in));
   EXPECT_EQ(switches_[0].generation, kLostGeneration) << "behind a reload";
   EXPECT_EQ(switches_[0].on, 1u);
 }

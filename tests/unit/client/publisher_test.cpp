@@ -20,11 +20,11 @@ class PublisherTest : public testing::Test {
   PublisherTest() {
     EXPECT_TRUE(link_.connect());
     conversation_.begin();
-    settle();
+    run_until_idle();
   }
 
   // What was asked until there was nothing more to ask.
-  Log settle() {
+  Log run_until_idle() {
     Log all;
     for (int i = 0; i < 1000; ++i) {
       conversation_.request(now_);
@@ -59,7 +59,7 @@ class PublisherTest : public testing::Test {
 TEST_F(PublisherTest, AsksForTheSubsystemThenTheObjectThenSendsTheLastBlob) {
   FedObject& total = object("web", "total");
   EXPECT_EQ(publish(total), 0);
-  EXPECT_EQ(settle(), (Log{"subsystem web ", "object web/total", "blob web/total"}));
+  EXPECT_EQ(run_until_idle(), (Log{"subsystem web ", "object web/total", "blob web/total"}));
   EXPECT_EQ(publish(total), 0);
   EXPECT_EQ(daemon_.serve(), (Log{"blob web/total"}));
 }
@@ -67,12 +67,12 @@ TEST_F(PublisherTest, AsksForTheSubsystemThenTheObjectThenSendsTheLastBlob) {
 TEST_F(PublisherTest, WhatIsKeptWithoutDemandIsSentOnceWhenItIsFlushed) {
   FedObject& total = object("web", "total");
   publish(total);
-  settle();
+  run_until_idle();
   EXPECT_TRUE(publisher_.send_kept());
   EXPECT_EQ(daemon_.serve(), Log{}) << "nothing is kept";
   publisher_.keep(total, "older");
   publisher_.keep(total, "bytes");
-  EXPECT_EQ(settle(), Log{});
+  EXPECT_EQ(run_until_idle(), Log{});
   EXPECT_TRUE(publisher_.send_kept());
   EXPECT_TRUE(publisher_.send_kept());
   EXPECT_EQ(daemon_.serve(), (Log{"blob web/total"}));
@@ -88,23 +88,23 @@ TEST_F(PublisherTest, WhatIsKeptWithoutDemandIsSentOnceWhenItIsFlushed) {
 
 TEST_F(PublisherTest, RatesThatACallbackRefusesAreToldOf) {
   object("web", "total");
-  settle();
+  run_until_idle();
   publisher_.refuse_rates("web", EINVAL);
-  EXPECT_EQ(settle(), (Log{"refused web 22"}));
-  EXPECT_EQ(settle(), Log{});
+  EXPECT_EQ(run_until_idle(), (Log{"refused web 22"}));
+  EXPECT_EQ(run_until_idle(), Log{});
 }
 
 TEST_F(PublisherTest, AnObjectThatGoesWithItsFeederIsMadeSo) {
   object("tcp", "a", Holder::kProgram, STATS_LIFETIME_FEEDER);
-  EXPECT_EQ(settle(), (Log{"subsystem tcp ", "object tcp/a lifetime=feeder"}));
+  EXPECT_EQ(run_until_idle(), (Log{"subsystem tcp ", "object tcp/a lifetime=feeder"}));
 }
 
 TEST_F(PublisherTest, EveryObjectOfManyThatAreRemovedAtOnceIsWithdrawn) {
   std::vector<FedObject*> made;
   for (int i = 0; i < 3'000; ++i) made.push_back(&object("web", "object" + std::to_string(i)));
-  settle();
+  run_until_idle();
   for (FedObject* const each : made) publisher_.remove(*each);
-  const Log log = settle();
+  const Log log = run_until_idle();
   EXPECT_EQ(std::ranges::count_if(
                 log, [](const std::string& each) { return each.starts_with("withdraw web/"); }),
             3'000);
@@ -113,35 +113,36 @@ TEST_F(PublisherTest, EveryObjectOfManyThatAreRemovedAtOnceIsWithdrawn) {
 TEST_F(PublisherTest, AnObjectWhoseAnswerWasLostIsWithdrawnToo) {
   daemon_.ignores.insert("object web/a");
   FedObject& a = object("web", "a");
-  settle();
+  run_until_idle();
   now_ += 2s;
-  settle();
+  run_until_idle();
   publisher_.remove(a);
   now_ += 2s;
-  const Log log = settle();
+  const Log log = run_until_idle();
   EXPECT_EQ(std::ranges::count(log, "withdraw web/a"), 1);
 }
 
 TEST_F(PublisherTest, ASubsystemThatIsWithdrawnLeavesHandlesToTheProgram) {
   FedObject& held = object("web", "held");
   object("web", "named", Holder::kNames);
-  settle();
+  run_until_idle();
   EXPECT_TRUE(publisher_.remove_subsystem("web"));
   EXPECT_EQ(publish(held), -ENOENT);
-  EXPECT_EQ(settle(), (Log{"withdraw web"}));
+  EXPECT_EQ(run_until_idle(), (Log{"withdraw web"}));
   FedObject& again = object("web", "held");
   EXPECT_NE(&again, &held);
   publisher_.look(now_);
   EXPECT_EQ(publish(held), -ENOENT);
   publisher_.remove(held);
-  EXPECT_EQ(settle(), (Log{"subsystem web ", "object web/held"})) << "nothing is withdrawn twice";
+  EXPECT_EQ(run_until_idle(), (Log{"subsystem web ", "object web/held"}))
+      << "nothing is withdrawn twice";
 }
 
 // The page says so when a server was killed before it had saved the object.
 TEST_F(PublisherTest, AnObjectThatIsLostIsRequestedAgainAndOneThatIsRemovedIsNot) {
   FedObject& total = object("web", "total");
   FedObject& other = object("web", "other");
-  settle();
+  run_until_idle();
   SwitchPage page(1 << 16);
   const auto set = [&](std::uint64_t number, std::uint32_t generation) {
     page.set(static_cast<std::uint32_t>(number), generation, 1);
@@ -152,22 +153,22 @@ TEST_F(PublisherTest, AnObjectThatIsLostIsRequestedAgainAndOneThatIsRemovedIsNot
   ASSERT_TRUE(switches_.map(page.fd(), page.bytes()));
   EXPECT_EQ(publish(other), -ENOENT);
   EXPECT_EQ(publish(total), 0);
-  EXPECT_EQ(settle(), (Log{"object web/total", "blob web/total"}));
+  EXPECT_EQ(run_until_idle(), (Log{"object web/total", "blob web/total"}));
 }
 
 TEST_F(PublisherTest, ThatAnotherProcessPublishesAnObjectIsSaidOnce) {
   daemon_.refuses["web/a"] = EEXIST;
   FedObject& a = object("web", "a");
-  settle();
+  run_until_idle();
   EXPECT_EQ(reports_, (Log{"the daemon refused stats/web/a: File exists"}));
   EXPECT_EQ(publish(a), -EEXIST);
   EXPECT_EQ(publisher_.refusal(), 0);
   now_ += 11s;
-  EXPECT_EQ(settle(), (Log{"object web/a"}));
+  EXPECT_EQ(run_until_idle(), (Log{"object web/a"}));
   EXPECT_EQ(reports_.size(), 1u);
   daemon_.refuses.clear();
   now_ += 11s;
-  EXPECT_EQ(settle(), (Log{"object web/a"}));
+  EXPECT_EQ(run_until_idle(), (Log{"object web/a"}));
   EXPECT_EQ(publish(a), 0);
   publisher_.remove(a);
 }
@@ -175,19 +176,19 @@ TEST_F(PublisherTest, ThatAnotherProcessPublishesAnObjectIsSaidOnce) {
 TEST_F(PublisherTest, WhatIsAnothersIsNotWithdrawn) {
   daemon_.refuses["web/a"] = EEXIST;
   FedObject& a = object("web", "a");
-  settle();
+  run_until_idle();
   publisher_.remove(a);
-  EXPECT_EQ(settle(), Log{});
+  EXPECT_EQ(run_until_idle(), Log{});
 }
 
 TEST_F(PublisherTest, AChildAsksForItsParentsObjectsWhenItPublishesThem) {
   FedObject& a = object("web", "a");
-  settle();
+  run_until_idle();
   publisher_.inherit();
   conversation_.begin();
-  EXPECT_EQ(settle(), (Log{"subsystem web "}));
+  EXPECT_EQ(run_until_idle(), (Log{"subsystem web "}));
   EXPECT_EQ(publish(a), 0);
-  EXPECT_EQ(settle(), (Log{"object web/a", "blob web/a"}));
+  EXPECT_EQ(run_until_idle(), (Log{"object web/a", "blob web/a"}));
 }
 
 TEST_F(PublisherTest, RefusesNamesAndMoreThingsThanThereMayBe) {
@@ -209,13 +210,13 @@ TEST_F(PublisherTest, RefusesNamesAndMoreThingsThanThereMayBe) {
 // It goes on with what the last one had.
 TEST_F(PublisherTest, WithdrawalsThatWaitWhenAnotherDaemonTakesOverAreSentToIt) {
   object("web", "total", Holder::kNames);
-  settle();
+  run_until_idle();
   EXPECT_TRUE(publisher_.remove_subsystem("web"));
   conversation_.ping(now_, 0);
   daemon_.epoch = 2;
   daemon_.serve();
   conversation_.take_responses(now_);
-  EXPECT_EQ(settle(), Log{"withdraw web"});
+  EXPECT_EQ(run_until_idle(), Log{"withdraw web"});
 }
 
 }  // namespace

@@ -9,7 +9,7 @@ namespace {
 TEST_F(RegistrarTest, TheFirstAnswerTellsTheEpoch) {
   interface("web");
   EXPECT_EQ(conversation_.epoch(), 0u);
-  settle();
+  run_until_idle();
   EXPECT_EQ(conversation_.epoch(), FakeDaemon::kEpoch);
   EXPECT_EQ(epochs_, (std::vector<std::uint64_t>{FakeDaemon::kEpoch}));
 }
@@ -18,7 +18,7 @@ TEST_F(RegistrarTest, InAnotherEpochAllBeginsAnew) {
   FedStatistic& hits = statistic(interface("web"), "hits");
   hits.type = "type=range range_min=0 range_max=9";
   start(hits);
-  settle();
+  run_until_idle();
   conversation_.ping(now_, 0);
   const auto ping = daemon_->take();
   daemon_->epoch = 2;
@@ -30,35 +30,35 @@ TEST_F(RegistrarTest, InAnotherEpochAllBeginsAnew) {
   EXPECT_EQ(hits.registration, Registration::kUnregistered);
   EXPECT_TRUE(hits.is_on());
   EXPECT_EQ(epochs_, (std::vector<std::uint64_t>{FakeDaemon::kEpoch, 2}));
-  EXPECT_EQ(settle(), (Log{"switches", "create web",
-                           "create web/hits type=range range_min=0 range_max=9 on=1"}));
+  EXPECT_EQ(run_until_idle(), (Log{"switches", "create web",
+                                   "create web/hits type=range range_min=0 range_max=9 on=1"}));
   EXPECT_EQ(hits.number, daemon_->number_of("web/hits"));
 }
 
 TEST_F(RegistrarTest, AnotherDaemonLearnsTheLastStateAndDefinition) {
   FedStatistic& hits = statistic(interface("web"), "hits");
   start(hits);
-  settle();
+  run_until_idle();
   hits.type = "type=range range_min=0 range_max=9";
   hits.pending_type = true;
   hits.started = false;
   hits.pending_on = false;
   registrar_.define(hits, now_);
-  settle();
+  run_until_idle();
   daemon_.reset();
   daemon_.emplace(path_, 2);
   connect();
-  EXPECT_EQ(settle(),
+  EXPECT_EQ(run_until_idle(),
             (Log{"switches", "create web", "create web/hits type=range range_min=0 range_max=9"}));
 }
 
 TEST_F(RegistrarTest, WhatWasMadeHereIsOursAfterAReconnectToTheSameDaemon) {
   FedStatistic& hits = statistic(interface("web"), "hits");
-  settle();
+  run_until_idle();
   ASSERT_FALSE(hits.was_there);
   link_.disconnect();
   connect();
-  settle();
+  run_until_idle();
   EXPECT_FALSE(hits.was_there);
   EXPECT_EQ(hits.number, daemon_->number_of("web/hits"));
 }
@@ -70,12 +70,12 @@ TEST_F(RegistrarTest, ViewsAreFoundAfterAReconnect) {
   view.source = "hits";
   view.type = "type=last";
   start(view);
-  settle();
+  run_until_idle();
   daemon_->there = {"web/view"};
   link_.disconnect();
   connect();
-  EXPECT_EQ(settle(), (Log{"switches", "create web", "create web/hits",
-                           "create web/view of=hits type=last on=1"}));
+  EXPECT_EQ(run_until_idle(), (Log{"switches", "create web", "create web/hits",
+                                   "create web/view of=hits type=last on=1"}));
   EXPECT_EQ(view.registration, Registration::kRegistered);
   EXPECT_FALSE(view.has_pending());
   EXPECT_FALSE(view.is_on());
@@ -83,24 +83,24 @@ TEST_F(RegistrarTest, ViewsAreFoundAfterAReconnect) {
 
 TEST_F(RegistrarTest, WhatWasMadeByAnotherDaemonMayHaveBeenThereInTheNext) {
   FedStatistic& hits = statistic(interface("web"), "hits");
-  settle();
+  run_until_idle();
   daemon_.reset();
   daemon_.emplace(path_, 2);
   daemon_->there = {"web/hits"};
   connect();
-  settle();
+  run_until_idle();
   EXPECT_TRUE(hits.was_there);
 }
 
 TEST_F(RegistrarTest, ANewConnectionForgetsRemovalsAndPings) {
   interface("web");
-  settle();
+  run_until_idle();
   registrar_.remove("web/old");
   conversation_.ping(now_, 5);
   const auto ping = daemon_->take();
   link_.disconnect();
   connect();
-  EXPECT_EQ(settle(), (Log{"switches", "create web"}));
+  EXPECT_EQ(run_until_idle(), (Log{"switches", "create web"}));
   daemon_->respond({{.sequence = ping->requests.at(0).first}});
   conversation_.take_responses(now_);
   EXPECT_TRUE(confirmed_.empty());
@@ -147,7 +147,7 @@ TEST_F(RegistrarTest, APingDoesNotKeepRequestsFromBeingAsked) {
   conversation_.ping(now_, 1);
   daemon_->take();
   interface("web");
-  EXPECT_EQ(settle(), (Log{"switches", "create web"}));
+  EXPECT_EQ(run_until_idle(), (Log{"switches", "create web"}));
   conversation_.ping(now_, 2);
   EXPECT_FALSE(daemon_->take()) << "the first is awaited";
 }
@@ -156,7 +156,7 @@ TEST_F(RegistrarTest, APingDoesNotKeepRequestsFromBeingAsked) {
 
 TEST_F(RegistrarTest, AStaleAnswerMakesTheNextPingSaySo) {
   statistic(interface("web"), "hits");
-  settle();
+  run_until_idle();
   daemon_->respond({{.sequence = 0, .error = ESTALE}});
   conversation_.ping(now_, 5);
   daemon_->serve();
@@ -171,13 +171,13 @@ TEST_F(RegistrarTest, WithoutAPageAStaleAnswerMakesItAskForEverythingAgain) {
   FedInterface& web = interface("web");
   FedStatistic& hits = statistic(web, "hits");
   FedStatistic& gone = statistic(web, "gone");
-  settle();
+  run_until_idle();
   const std::uint64_t number = hits.number;
   daemon_->remove("web/gone");
   daemon_->respond({{.sequence = 0, .error = ESTALE}});
   conversation_.take_responses(now_);
   EXPECT_EQ(hits.number, number);
-  EXPECT_EQ(settle(), (Log{"create web", "create web/hits", "create web/gone"}));
+  EXPECT_EQ(run_until_idle(), (Log{"create web", "create web/hits", "create web/gone"}));
   EXPECT_EQ(hits.number, number);
   EXPECT_EQ(gone.number, daemon_->number_of("web/gone"));
   EXPECT_FALSE(hits.was_there);
@@ -190,22 +190,22 @@ TEST_F(RegistrarTest, AStaleAnswerLetsViewsRest) {
   FedStatistic& view = statistic(web, "view");
   view.source = "hits";
   view.started = true;
-  EXPECT_EQ(settle(),
+  EXPECT_EQ(run_until_idle(),
             (Log{"switches", "create web", "create web/hits", "create web/view of=hits on=1"}));
   daemon_->respond({{.sequence = 0, .error = ESTALE}});
   conversation_.take_responses(now_);
-  EXPECT_EQ(settle(), (Log{"create web", "create web/hits"}));
+  EXPECT_EQ(run_until_idle(), (Log{"create web", "create web/hits"}));
   EXPECT_EQ(view.registration, Registration::kRegistered);
   EXPECT_NE(hits.number, 0u);
 }
 
 TEST_F(RegistrarTest, AResetSaidWhileItAsksForEverythingAgainIsSent) {
   FedStatistic& hits = statistic(interface("web"), "hits");
-  settle();
+  run_until_idle();
   daemon_->respond({{.sequence = 0, .error = ESTALE}});
   conversation_.take_responses(now_);
   hits.pending_reset = true;
-  const Log log = settle();
+  const Log log = run_until_idle();
   EXPECT_EQ(std::ranges::count(log, "define web name=hits data=reset"), 1);
 }
 
@@ -214,7 +214,7 @@ TEST_F(RegistrarTest, WithAPageOnlyWhatIsVoidIsGone) {
   FedInterface& web = interface("web");
   FedStatistic& hits = statistic(web, "hits");
   FedStatistic& gone = statistic(web, "gone");
-  settle();
+  run_until_idle();
   const std::uint64_t number = hits.number;
   daemon_->remove("web/gone");
   daemon_->respond({{.sequence = 0, .error = ESTALE}});
@@ -224,18 +224,18 @@ TEST_F(RegistrarTest, WithAPageOnlyWhatIsVoidIsGone) {
   EXPECT_EQ(gone.number, 0u);
   EXPECT_EQ(gone.registration, Registration::kRemoved);
   EXPECT_TRUE(gone.is_on());
-  EXPECT_EQ(settle(), Log{});
+  EXPECT_EQ(run_until_idle(), Log{});
   // There is a sample for it again.
   gone.registration = Registration::kUnregistered;
   registrar_.note_change_anywhere();
-  EXPECT_EQ(settle(), (Log{"create web", "create web/gone"}));
+  EXPECT_EQ(run_until_idle(), (Log{"create web", "create web/gone"}));
   EXPECT_EQ(gone.number, daemon_->number_of("web/gone"));
 }
 
 TEST_F(RegistrarTest, LooksForWhatIsVoidWithoutBeingToldToo) {
   daemon_->page = std::make_unique<SwitchPage>(4096);
   FedStatistic& gone = statistic(interface("web"), "gone");
-  settle();
+  run_until_idle();
   registrar_.look_for_void();
   EXPECT_EQ(gone.registration, Registration::kRegistered);
   daemon_->remove("web/gone");

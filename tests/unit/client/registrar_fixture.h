@@ -43,7 +43,7 @@ class RegistrarTest : public testing::Test {
     return log;
   }
   // What was asked until there was nothing more to ask.
-  Log settle() {
+  Log run_until_idle() {
     Log all;
     for (int i = 0; i < 1000 && !registrar_.is_idle(); ++i) {
       const Log log = round();
@@ -56,7 +56,7 @@ class RegistrarTest : public testing::Test {
   Log ask_again() {
     now_ += Conversation::kRefusedBackOff;
     Log all = round();
-    const Log more = settle();
+    const Log more = run_until_idle();
     all.insert(all.end(), more.begin(), more.end());
     return all;
   }

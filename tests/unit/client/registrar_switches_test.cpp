@@ -7,7 +7,7 @@ namespace {
 TEST_F(RegistrarTest, WithoutAPageEverythingKnownIsOn) {
   FedStatistic& hits = statistic(interface("web"), "hits");
   EXPECT_FALSE(hits.is_on());
-  settle();
+  run_until_idle();
   EXPECT_FALSE(switches_.has_page());
   EXPECT_TRUE(hits.is_on());
 }
@@ -18,7 +18,7 @@ TEST_F(RegistrarTest, WithAPageAStatisticIsAsTheDaemonSwitchesIt) {
   FedStatistic& hits = statistic(web, "hits");
   FedStatistic& started = statistic(web, "started");
   start(started);
-  settle();
+  run_until_idle();
   EXPECT_FALSE(hits.is_on());
   EXPECT_TRUE(started.is_on());
   daemon_->switch_on("web/hits");
@@ -30,7 +30,7 @@ TEST_F(RegistrarTest, WithAPageAStatisticIsAsTheDaemonSwitchesIt) {
 TEST_F(RegistrarTest, UntilAChangeIsAnsweredTheSwitchIsAsTheFeederWantsIt) {
   daemon_->page = std::make_unique<SwitchPage>(4096);
   FedStatistic& hits = statistic(interface("web"), "hits");
-  settle();
+  run_until_idle();
   ASSERT_FALSE(hits.is_on());
   hits.pending_on = true;
   registrar_.define(hits, now_);
@@ -50,7 +50,7 @@ TEST_F(RegistrarTest, UntilAChangeIsAnsweredTheSwitchIsAsTheFeederWantsIt) {
 TEST_F(RegistrarTest, APageThatIsNotSealedIsReportedAndEverythingIsOn) {
   daemon_->page = std::make_unique<SwitchPage>(4096, SwitchPage::Sealed::kNo);
   FedStatistic& hits = statistic(interface("web"), "hits");
-  settle();
+  run_until_idle();
   EXPECT_EQ(reports_.size(), 1u);
   EXPECT_TRUE(hits.is_on());
 }
@@ -85,7 +85,7 @@ TEST_F(RegistrarTest, ADaemonThatNeverAnswersIsReportedOnce) {
   ASSERT_EQ(reports_.size(), 1u);
   EXPECT_NE(reports_[0].find("another network namespace"), std::string::npos);
   daemon_->ignores.clear();
-  settle();
+  run_until_idle();
   EXPECT_EQ(reports_.size(), 1u);
 }
 
@@ -95,13 +95,13 @@ TEST_F(RegistrarTest, TheSwitchesAreAskedForAgainIfThereWasNoRoomForTheRequest) 
   fill();
   conversation_.request(now_);
   EXPECT_EQ(serve_but_fillers(), Log{});
-  EXPECT_EQ(settle(), (Log{"switches", "create web"}));
+  EXPECT_EQ(run_until_idle(), (Log{"switches", "create web"}));
   EXPECT_TRUE(switches_.has_page());
 }
 
 TEST_F(RegistrarTest, SwitchesThatTheDaemonRefusesAreNotAskedForAgain) {
   interface("web");
-  settle();
+  run_until_idle();
   now_ += 100s;
   registrar_.note_change_anywhere();
   EXPECT_EQ(round(), Log{});

@@ -22,7 +22,7 @@ TEST_F(RegistrarTest, AsksForTheSwitchesThenInterfacesThenTheirStatistics) {
 TEST_F(RegistrarTest, AsksForWhatIsNotKnownOnly) {
   FedInterface& web = interface("web");
   statistic(web, "hits");
-  settle();
+  run_until_idle();
   EXPECT_EQ(round(), Log{});
   statistic(web, "misses");
   EXPECT_EQ(round(), Log{"create web/misses"});
@@ -37,9 +37,10 @@ TEST_F(RegistrarTest, DefinitionFirstStartAndUnitsArePartOfTheCreation) {
   FedStatistic& hits = statistic(interface("web"), "hits", "ms/requests");
   hits.type = "type=list entries_max=3 range_min=0 range_max=9";
   start(hits);
-  EXPECT_EQ(settle(), (Log{"switches", "create web",
-                           "create web/hits type=list entries_max=3 range_min=0 range_max=9 on=1 "
-                           "units=ms/requests"}));
+  EXPECT_EQ(run_until_idle(),
+            (Log{"switches", "create web",
+                 "create web/hits type=list entries_max=3 range_min=0 range_max=9 on=1 "
+                 "units=ms/requests"}));
 }
 
 TEST_F(RegistrarTest, AThousandStatisticsAreAskedForInDatagramsOf8KiBAtMost) {
@@ -49,7 +50,7 @@ TEST_F(RegistrarTest, AThousandStatisticsAreAskedForInDatagramsOf8KiBAtMost) {
     made.push_back(&statistic(web, std::string("statistic").append(std::to_string(i))));
     made.back()->type = "type=value mode=increments range_min=0 range_max=1000000";
   }
-  const Log asked = settle();
+  const Log asked = run_until_idle();
   EXPECT_EQ(asked.size(), 2u + 1000);
   EXPECT_LE(daemon_->largest, 8192u);
   for (std::size_t i = 0; i < made.size(); ++i) {
@@ -68,7 +69,7 @@ TEST_F(RegistrarTest, TenThousandStatisticsCostAsMuchEachAsOne) {
   for (std::uint64_t i = 0; i < kStatistics; ++i) {
     made.push_back(registry_.create_statistic(web, "s" + std::to_string(i), "").value());
   }
-  settle();
+  run_until_idle();
   EXPECT_EQ(made.back()->registration, Registration::kRegistered);
   EXPECT_LE(looks(), 4 * kStatistics);
 
@@ -77,14 +78,14 @@ TEST_F(RegistrarTest, TenThousandStatisticsCostAsMuchEachAsOne) {
     each->pending_reset = true;
     registrar_.note_change(*each);
   }
-  EXPECT_EQ(settle().size(), kStatistics);
+  EXPECT_EQ(run_until_idle().size(), kStatistics);
   EXPECT_FALSE(registrar_.has_pending());
   EXPECT_LE(looks() - looks_before_changes, 4 * kStatistics);
 
   const std::uint64_t looks_before_one = looks();
   ASSERT_TRUE(registry_.create_statistic(web, "one_more", ""));
   registrar_.note_change();
-  EXPECT_EQ(settle(), Log{"create web/one_more"});
+  EXPECT_EQ(run_until_idle(), Log{"create web/one_more"});
   EXPECT_LE(looks() - looks_before_one, 4u);
 }
 
@@ -94,7 +95,7 @@ TEST_F(RegistrarTest, StatisticsOfManyNewInterfacesAreNotLookedAtForEach) {
     FedInterface& made = interface(std::string("interface").append(std::to_string(i)));
     for (const char* const name : {"a", "b", "c"}) statistic(made, name);
   }
-  EXPECT_EQ(settle().size(), 1 + 4 * kInterfaces);
+  EXPECT_EQ(run_until_idle().size(), 1 + 4 * kInterfaces);
   EXPECT_LE(registry_.due().visits(), 4 * 4 * kInterfaces);
 }
 
@@ -102,7 +103,7 @@ TEST_F(RegistrarTest, AThousandInterfacesAreAskedForToo) {
   for (int i = 0; i < 1000; ++i) {
     statistic(interface(std::string("interface").append(std::to_string(i))), "hits");
   }
-  EXPECT_EQ(settle().size(), 1u + 1000 + 1000);
+  EXPECT_EQ(run_until_idle().size(), 1u + 1000 + 1000);
   EXPECT_LE(daemon_->largest, 8192u);
 }
 
@@ -120,7 +121,7 @@ TEST_F(RegistrarTest, OneDatagramOfRequestsIsOnItsWayAtATime) {
 TEST_F(RegistrarTest, NamesAndUnitsOfTheGreatestLengthFit) {
   const std::string name(255, 'n');
   FedStatistic& longest = statistic(interface(name), name, std::string(255, 'u'));
-  settle();
+  run_until_idle();
   EXPECT_EQ(longest.registration, Registration::kRegistered);
 }
 
@@ -139,7 +140,7 @@ TEST_F(RegistrarTest, WhatWasThereStaysAsItsUsersHaveDefinedIt) {
   conversation_.take_responses(now_);
   EXPECT_TRUE(hits.was_there);
   EXPECT_FALSE(hits.has_pending());
-  EXPECT_EQ(settle(), Log{});
+  EXPECT_EQ(run_until_idle(), Log{});
 }
 
 TEST_F(RegistrarTest, WhatIsNewIsDefinedAsTheFeederSaidMeanwhile) {
@@ -185,17 +186,17 @@ TEST_F(RegistrarTest, WhatIsNewHasNothingToReset) {
 
 TEST_F(RegistrarTest, AChangeIsSentAtOnceAndOnce) {
   FedStatistic& hits = statistic(interface("web"), "hits");
-  settle();
+  run_until_idle();
   hits.pending_on = true;
   registrar_.define(hits, now_);
   EXPECT_EQ(daemon_->serve(), Log{"define web name=hits on=1"});
   conversation_.take_responses(now_);
-  EXPECT_EQ(settle(), Log{});
+  EXPECT_EQ(run_until_idle(), Log{});
 }
 
 TEST_F(RegistrarTest, PendingChangesAreInTheOrderTypeResetOn) {
   FedStatistic& hits = statistic(interface("web"), "hits");
-  settle();
+  run_until_idle();
   hits.type = "type=range range_min=0 range_max=9";
   hits.pending_on = false;
   hits.pending_reset = true;
@@ -207,7 +208,7 @@ TEST_F(RegistrarTest, PendingChangesAreInTheOrderTypeResetOn) {
 
 TEST_F(RegistrarTest, DefaultsAreMarkedAndLaterChangesAreNot) {
   FedStatistic& hits = statistic(interface("web"), "hits");
-  settle();
+  run_until_idle();
   hits.pending_begin = true;
   hits.pending_reset = true;
   registrar_.define(hits, now_);
@@ -219,7 +220,7 @@ TEST_F(RegistrarTest, DefaultsAreMarkedAndLaterChangesAreNot) {
 
 TEST_F(RegistrarTest, WhenAStartAndALaterStopArePendingTheLaterStands) {
   FedStatistic& hits = statistic(interface("web"), "hits");
-  settle();
+  run_until_idle();
   hits.pending_begin = true;
   hits.pending_on = false;
   registrar_.define(hits, now_);
@@ -229,7 +230,7 @@ TEST_F(RegistrarTest, WhenAStartAndALaterStopArePendingTheLaterStands) {
 TEST_F(RegistrarTest, PendingChangesComeBeforeRemovalsAndThoseBeforeCreations) {
   FedInterface& web = interface("web");
   FedStatistic& hits = statistic(web, "hits");
-  settle();
+  run_until_idle();
   statistic(web, "misses");
   registrar_.remove("web/old");
   hits.pending_on = true;
@@ -238,18 +239,18 @@ TEST_F(RegistrarTest, PendingChangesComeBeforeRemovalsAndThoseBeforeCreations) {
 
 TEST_F(RegistrarTest, ARefusedChangeIsReportedAndNotRepeated) {
   FedStatistic& hits = statistic(interface("web"), "hits");
-  settle();
+  run_until_idle();
   daemon_->refuses["define"] = EPERM;
   hits.pending_on = true;
   registrar_.define(hits, now_);
-  EXPECT_EQ(settle(), Log{"define web name=hits on=1"});
+  EXPECT_EQ(run_until_idle(), Log{"define web name=hits on=1"});
   ASSERT_EQ(reports_.size(), 1u);
   EXPECT_NE(reports_[0].find("web/hits"), std::string::npos);
   EXPECT_EQ(registrar_.refusal(), EPERM);
   daemon_->refuses.clear();
   hits.pending_on = true;
   registrar_.define(hits, now_);
-  settle();
+  run_until_idle();
   EXPECT_EQ(registrar_.refusal(), 0);
 }
 
@@ -259,7 +260,7 @@ TEST_F(RegistrarTest, TheRefusalIsThatOfTheFirstAndGoesWithIt) {
   FedInterface& web = interface("web");
   FedStatistic& first = statistic(web, "first");
   FedStatistic& second = statistic(web, "second");
-  settle();
+  run_until_idle();
   EXPECT_EQ(registrar_.refusal(), ENOSPC);
   registry_.erase(first);
   EXPECT_EQ(registrar_.refusal(), EPERM);
@@ -269,7 +270,7 @@ TEST_F(RegistrarTest, TheRefusalIsThatOfTheFirstAndGoesWithIt) {
 
 TEST_F(RegistrarTest, AChangeThatFindsNoRoomIsSentWhenThereIsSome) {
   FedStatistic& hits = statistic(interface("web"), "hits");
-  settle();
+  run_until_idle();
   fill();
   hits.pending_on = false;
   registrar_.define(hits, now_);
@@ -281,7 +282,7 @@ TEST_F(RegistrarTest, AChangeThatFindsNoRoomIsSentWhenThereIsSome) {
 
 TEST_F(RegistrarTest, AChangeThatFindsNoRoomTwiceIsStillSentWhenThereIsSome) {
   FedStatistic& hits = statistic(interface("web"), "hits");
-  settle();
+  run_until_idle();
   fill();
   hits.pending_on = false;
   hits.pending_reset = true;

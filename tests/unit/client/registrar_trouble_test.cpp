@@ -11,7 +11,7 @@ TEST_F(RegistrarTest, ARefusedStatisticIsSaidToBeAndReportedWithItsReason) {
   FedInterface& web = interface("web");
   FedStatistic& hits = statistic(web, "hits");
   FedStatistic& misses = statistic(web, "misses");
-  settle();
+  run_until_idle();
   EXPECT_EQ(hits.registration, Registration::kRefused);
   EXPECT_EQ(misses.registration, Registration::kRegistered);
   EXPECT_EQ(registrar_.refusal(), EPERM);
@@ -36,7 +36,7 @@ TEST_F(RegistrarTest, TheDaemonsReasonIsInTheReport) {
 TEST_F(RegistrarTest, WhatIsRefusedIsAskedForAgainAfter10Seconds) {
   daemon_->refuses["web/hits"] = ENOSPC;
   FedStatistic& hits = statistic(interface("web"), "hits");
-  settle();
+  run_until_idle();
   now_ += 9'999ms;
   EXPECT_EQ(round(), Log{});
   now_ += 1ms;
@@ -52,7 +52,7 @@ TEST_F(RegistrarTest, WhatIsRefusedIsAskedForAgainAfter10Seconds) {
 TEST_F(RegistrarTest, InARefusedInterfaceNothingIsAskedForUntilItIsAskedAgain) {
   daemon_->refuses["web"] = EPERM;
   FedStatistic& hits = statistic(interface("web"), "hits");
-  EXPECT_EQ(settle(), (Log{"switches", "create web"}));
+  EXPECT_EQ(run_until_idle(), (Log{"switches", "create web"}));
   EXPECT_EQ(hits.registration, Registration::kRefused);
   daemon_->refuses.clear();
   now_ += 10s;
@@ -123,8 +123,9 @@ TEST_F(RegistrarTest, WhatARepeatedRequestFindsIsOursAndDefinedAsWeSay) {
   hits.pending_type = true;
   daemon_->there = {"web/hits"};
   now_ += 1s;
-  EXPECT_EQ(settle(), (Log{"create web/hits type=range range_min=0 range_max=9",
-                           "define web name=hits default=1 type=range range_min=0 range_max=9"}));
+  EXPECT_EQ(run_until_idle(),
+            (Log{"create web/hits type=range range_min=0 range_max=9",
+                 "define web name=hits default=1 type=range range_min=0 range_max=9"}));
   EXPECT_FALSE(hits.was_there);
 }
 
@@ -150,7 +151,7 @@ TEST_F(RegistrarTest, OfManyChangesInARowFourGoAtOnceAndTheOthersTogether) {
   FedInterface& web = interface("web");
   std::vector<FedStatistic*> all;
   for (int i = 0; i < 30; ++i) all.push_back(&statistic(web, "s" + std::to_string(i)));
-  settle();
+  run_until_idle();
   for (FedStatistic* const each : all) {
     each->pending_on = true;
     registrar_.define(*each, now_);
@@ -190,7 +191,7 @@ TEST_F(RegistrarTest, EachRequestOnTheWayToACellIsSentOnceThereIsRoom) {
   daemon_->page = std::make_unique<SwitchPage>(4096);
   daemon_->lane = std::make_unique<FakeLane>();
   FedStatistic& hits = statistic(interface("web"), "hits");
-  settle();
+  run_until_idle();
   const std::uint64_t slot = hits.number & UINT32_MAX;
   daemon_->lane->shapes.as<Shape>()[slot].kind = static_cast<std::uint32_t>(CellKind::kIncrements);
   hits.wants_cells = true;
@@ -212,13 +213,13 @@ TEST_F(RegistrarTest, ADescriptorThatDoesNotArriveIsAskedForAgainAndReportedOnce
   daemon_->lane = std::make_unique<FakeLane>();
   daemon_->withholds = {"switches", "shapes", "lane", "tails"};
   FedStatistic& hits = statistic(interface("web"), "hits");
-  settle();
+  run_until_idle();
   const std::uint64_t slot = hits.number & UINT32_MAX;
   daemon_->lane->shapes.as<Shape>()[slot].kind = static_cast<std::uint32_t>(CellKind::kIncrements);
   hits.wants_cells = true;
   cells_.want_rings();
   registrar_.note_change_anywhere();
-  EXPECT_EQ(settle(), Log{}) << "not before the back-off";
+  EXPECT_EQ(run_until_idle(), Log{}) << "not before the back-off";
   for (const char* verb : {"switches", "shapes", "lane", "tails"}) {
     EXPECT_EQ(reports_.size(), 1u) << verb;
     const Log log = ask_again();
@@ -241,7 +242,7 @@ TEST_F(RegistrarTest, AtMostFourLanesAreAskedForThatDoNotArrive) {
   daemon_->withholds = {"lane"};
   FedStatistic& hits = statistic(interface("web"), "hits");
   hits.wants_cells = true;
-  std::ptrdiff_t lanes = std::ranges::count(settle(), "lane 2097152");
+  std::ptrdiff_t lanes = std::ranges::count(run_until_idle(), "lane 2097152");
   for (int i = 0; i < 10; ++i) lanes += std::ranges::count(ask_again(), "lane 2097152");
   EXPECT_EQ(lanes, 4);
 }
@@ -250,7 +251,7 @@ TEST_F(RegistrarTest, ALaneThatWasNotAskedForYetIsLargeOnceThreadsWantRings) {
   daemon_->page = std::make_unique<SwitchPage>(4096);
   daemon_->lane = std::make_unique<FakeLane>();
   FedStatistic& hits = statistic(interface("web"), "hits");
-  settle();
+  run_until_idle();
   hits.wants_cells = true;
   registrar_.note_change_anywhere();
   EXPECT_EQ(round(), Log{"shapes"});
@@ -276,7 +277,7 @@ TEST_F(RegistrarTest, AnswersToWhatIsGoneAreIgnored) {
 
 TEST_F(RegistrarTest, WhatIsNoAnswerIsIgnored) {
   FedStatistic& hits = statistic(interface("web"), "hits");
-  settle();
+  run_until_idle();
   daemon_->send("");
   daemon_->send("not binary");
   daemon_->send(std::string("\xFETLY\1\0\0\0", 8));
@@ -288,7 +289,7 @@ TEST_F(RegistrarTest, WhatIsNoAnswerIsIgnored) {
   daemon_->send(writer.bytes());
   conversation_.take_responses(now_);
   EXPECT_EQ(hits.number, daemon_->number_of("web/hits"));
-  EXPECT_EQ(settle(), Log{});
+  EXPECT_EQ(run_until_idle(), Log{});
 }
 
 }  // namespace

@@ -250,7 +250,7 @@ TEST(FirstUseTest, AConcurrentThreadGetsNoEmptyStampAndNoEmptyDuration) {
         kReference, [] { return &kUnsaid; }, room);
     std::thread other([&] {
       while (!clock.is_on()) std::this_thread::yield();
-      Timestamp stamp;
+      CycleTimestamp stamp;
       clock.store(stamp);
       EXPECT_NE(stamp.epoch, 0u);
       EXPECT_NE(stamp.cycles, 0u);

@@ -42,7 +42,7 @@ class CycleClockTest : public testing::TestWithParam<const char*> {
     }
   }
   struct Stored {
-    Timestamp stamp;
+    CycleTimestamp stamp;
     std::int64_t realtime;
   };
   Stored store() {

@@ -42,7 +42,7 @@ TEST(ReadingsTest, AnInterfaceIsReadOnceAMomentForAllItsStatistics) {
   for (const auto& each : {a, b, other}) ASSERT_TRUE(readings.read(each));
   EXPECT_EQ(source.reads, 2);
   (void)source.next({});
-  readings.go_on();
+  readings.advance();
   for (const auto& each : {a, b, other}) ASSERT_TRUE(readings.read(each));
   EXPECT_EQ(source.reads, 4);
   EXPECT_EQ(readings.before(b).time_us, 1u);

@@ -44,9 +44,9 @@ TEST(RecorderTest, TheHeaderIsOfTheTreeOfItsMoment) {
   const TreeThatMoves& source = *made;
   session.source = std::move(made);
   Recorder recorder(session, Fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600)));
-  ASSERT_TRUE(recorder.write_moment());
+  ASSERT_TRUE(recorder.write_timestamp());
   EXPECT_EQ(source.looks(), 1);
-  ASSERT_TRUE(recorder.write_moment());
+  ASSERT_TRUE(recorder.write_timestamp());
   EXPECT_EQ(source.looks(), 2);
   std::ifstream file(path);
   const std::string text(std::istreambuf_iterator<char>(file), {});

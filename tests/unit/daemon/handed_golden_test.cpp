@@ -29,7 +29,7 @@ namespace {
 constexpr pid_t kFirstPid = 4711;
 constexpr Loading kGoesOn{.has_pages = true};
 
-Moment golden_moment(std::int64_t seconds) {
+Timestamp golden_moment(std::int64_t seconds) {
   return {std::chrono::seconds(seconds), std::chrono::seconds(1'000 + seconds)};
 }
 
@@ -108,7 +108,7 @@ class GoldenFile final : public File {
   Result<std::string> render(const CallContext&, std::size_t) const override {
     return std::string();
   }
-  Moment last_change(Moment) const override { return {}; }
+  Timestamp last_change(Timestamp) const override { return {}; }
   Result<void> write_line(std::string_view line, const CallContext&) override {
     lines.emplace_back(line);
     return {};
@@ -120,8 +120,8 @@ class GoldenFile final : public File {
 // statistics/web with one file, and what was removed.
 class GoldenTree {
  public:
-  GoldenTree(Moment now, NodeId first) : tree(now, first) {}
-  void fill(Moment now) {
+  GoldenTree(Timestamp now, NodeId first) : tree(now, first) {}
+  void fill(Timestamp now) {
     web = tree.add_directory(Tree::kRoot, "web", std::make_shared<Directory>(), now);
     definition = tree.add_file(web, "definition", {0600}, file, now);
   }
@@ -204,7 +204,7 @@ TEST(HandedGoldenTest, OpenFilesAndTheirNumbers) {
   EXPECT_EQ(next.location, "statistics/web");
   const LineSink sink{
       .apply =
-          [&](std::string_view line) { return next.file.current()->write_line(line, Moment()); },
+          [&](std::string_view line) { return next.file.current()->write_line(line, Timestamp()); },
       .report = [](std::string_view, const Error&) {}};
   const MutexLock lock(next.writing);
   EXPECT_EQ(next.begun, "a command\\\n");

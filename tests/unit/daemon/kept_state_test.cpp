@@ -19,7 +19,7 @@ namespace {
 
 class Counters final : public DaemonCounters {
  public:
-  void record(DaemonCounter what, std::int64_t, std::uint64_t count, Moment) override {
+  void record(DaemonCounter what, std::int64_t, std::uint64_t count, Timestamp) override {
     if (what.index() == DaemonCounter("keep_failures").index()) failures_ += count;
   }
 
@@ -64,7 +64,7 @@ class NumberedBranch final : public Branch {
     numbers_->save(out);
     (void)sink.put(saved_object(SavedKind::kStatsNumbers, 1, "numbers", bytes));
   }
-  std::uint64_t stamp(Moment) const override { return ++stamp_; }
+  std::uint64_t stamp(Timestamp) const override { return ++stamp_; }
 
   std::string text_;
   mutable std::uint64_t saves_ = 0;
@@ -86,7 +86,7 @@ class FedBranch final : public Branch {
     if (!sink.wants(SavedKind::kFedInterface, "web", version())) return;
     (void)sink.put(saved_object(SavedKind::kFedInterface, 1, "web", text_));
   }
-  std::uint64_t stamp(Moment) const override { return changes_; }
+  std::uint64_t stamp(Timestamp) const override { return changes_; }
   void put_changes(ObjectSink& sink) {
     ++changes_;
     ASSERT_TRUE(sink.wants_changes("web", version().object));
@@ -111,12 +111,12 @@ class KeptStateTest : public testing::Test {
     EXPECT_TRUE(opened);
     contents_ = std::move(opened.value().contents);
     return std::make_unique<KeptState>(std::move(opened.value().store),
-                                       KeptState::Parts{.branches = branches_,
-                                                        .counters = counters_,
-                                                        .errors = errors_,
-                                                        .clock = clock_,
-                                                        .handed = {&processes_, &lanes_},
-                                                        .descriptors = descriptors_},
+                                       KeptState::Dependencies{.branches = branches_,
+                                                               .counters = counters_,
+                                                               .errors = errors_,
+                                                               .clock = clock_,
+                                                               .handed = {&processes_, &lanes_},
+                                                               .descriptors = descriptors_},
                                        BootId{});
   }
   // What the memory has of them.
@@ -189,7 +189,7 @@ TEST_F(KeptStateTest, AServerThatGoesOnDoesNotSaveAllForTheFirstCommand) {
   ASSERT_TRUE(state()->save_all());
   const auto kept = state();
   ASSERT_TRUE(KeptState::has_mark(contents_));
-  kept->go_on();
+  kept->resume();
   const std::uint64_t saves = branch_.saves_;
   unsigned puts = 0;
   EXPECT_TRUE(kept->write_through(branch_, [&](ObjectSink&) { ++puts; }));
@@ -204,7 +204,7 @@ TEST_F(KeptStateTest, AServerThatGoesOnWritesChangesBesideWhatTheOneBeforeHasSav
   const std::string before = fed.text_;
   ASSERT_TRUE(state()->save_all());
   const auto kept_state = state();
-  kept_state->go_on();
+  kept_state->resume();
   fed.text_ = std::string(8'000, 'n');
   EXPECT_TRUE(kept_state->write_through(fed, [&](ObjectSink& sink) { fed.put_changes(sink); }));
   (void)state();
@@ -227,7 +227,7 @@ TEST_F(KeptStateTest, NoNumberIsGivenTwiceByServersThatAreKilledBeforeTheyHaveSa
     const std::string saved = this->kept(SavedKind::kStatsNumbers);
     ByteReader in(saved);
     branch_.numbers_ = std::make_unique<NumberedBranch::Numbers>(SwitchRegion{});
-    branch_.numbers_->settle_late(in);
+    branch_.numbers_->finish_late_restore(in);
     branch_.text_ = "not saved";
     kept->write_numbers();
     given.push_back(branch_.numbers_->add(std::make_unique<int>(0)));

@@ -59,44 +59,43 @@ class OrderedFeederTest : public testing::Test {
   explicit OrderedFeederTest(Before before = Before::kNone) : OrderedFeederTest(make_ends(before)) {
     if (before == Before::kReply) played_.say("gone the feeder ended");
     if (before != Before::kNone) feeder_.replace_feeder();
-    feeder_.start(
-        {.changed = [this] { changes_ += 1; },
-         .wanted = [this] { return WantedEvents{.wakeups = wanted_.load()}; },
-         .arrived =
-             [this](const std::string&) {
-               if (on_arrival_) on_arrival_();
-               arrivals_ += 1;
-               arrivals_.notify_all();
-               return is_whole_.load();
-             },
-         .refused =
-             [this](OrderedFeeder::Asked what, const Error& error) {
-               refused_.set_value({what, error.reason});
-             },
-         .probe_places = [this] { return places_; },
-         .probe_serials =
-             [] {
-               return std::vector<std::uint64_t>{3, 5};
-             },
-         .may_add_places =
-             [this](std::size_t places, std::size_t) {
-               if (places <= places_max_) return Result<void>();
-               return Result<void>(Error{ErrorCode::kNoSpace, "too many"});
-             },
-         .probe_made =
-             [this](const tracing::ProbePlace& place, const tracing::MadeProbe& made) {
-               made_.set_value({place.serial, made});
-             },
-         .probe_refused =
-             [this](std::uint64_t serial, const Error& error) {
-               unmade_.set_value({serial, error.reason});
-             },
-         .place_made_late =
-             [this](const tracing::ProbePlace& place, const tracing::MadeProbe&) {
-               late_.set_value(place.line);
-               return place.serial == has_probe_;
-             },
-         .settled = [this] { settled_.set_value(arrivals_); }});
+    feeder_.start({.changed = [this] { changes_ += 1; },
+                   .wanted = [this] { return WantedEvents{.wakeups = wanted_.load()}; },
+                   .arrived =
+                       [this](const std::string&) {
+                         if (on_arrival_) on_arrival_();
+                         arrivals_ += 1;
+                         arrivals_.notify_all();
+                         return is_whole_.load();
+                       },
+                   .refused =
+                       [this](OrderedFeeder::Asked what, const Error& error) {
+                         refused_.set_value({what, error.reason});
+                       },
+                   .probe_places = [this] { return places_; },
+                   .probe_serials =
+                       [] {
+                         return std::vector<std::uint64_t>{3, 5};
+                       },
+                   .may_add_places =
+                       [this](std::size_t places, std::size_t) {
+                         if (places <= places_max_) return Result<void>();
+                         return Result<void>(Error{ErrorCode::kNoSpace, "too many"});
+                       },
+                   .probe_made =
+                       [this](const tracing::ProbePlace& place, const tracing::MadeProbe& made) {
+                         made_.set_value({place.serial, made});
+                       },
+                   .probe_refused =
+                       [this](std::uint64_t serial, const Error& error) {
+                         unmade_.set_value({serial, error.reason});
+                       },
+                   .place_made_late =
+                       [this](const tracing::ProbePlace& place, const tracing::MadeProbe&) {
+                         late_.set_value(place.line);
+                         return place.serial == has_probe_;
+                       },
+                   .ready = [this] { ready_.set_value(arrivals_); }});
   }
   ~OrderedFeederTest() override { feeder_.stop(); }
 
@@ -145,7 +144,7 @@ class OrderedFeederTest : public testing::Test {
   std::atomic<bool> wanted_ = false, is_whole_ = true;
   std::function<void()> on_arrival_;  // on the listening thread
   std::promise<std::pair<OrderedFeeder::Asked, std::string>> refused_;
-  std::promise<int> settled_;  // how many had arrived by then
+  std::promise<int> ready_;                  // how many had arrived by then
   std::vector<tracing::ProbePlace> places_;  // for a feeder that arrives
   std::size_t places_max_ = 100;
   std::uint64_t has_probe_ = 0;     // the serial of one to which a place was added

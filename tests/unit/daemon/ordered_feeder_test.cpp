@@ -36,10 +36,10 @@ TEST_F(OrderedFeederTest, ARefusalComesWithItsReason) {
 }
 
 TEST_F(OrderedFeederTest, IsReadyOnceItsFirstFeederHasArrived) {
-  auto settled = settled_.get_future();
-  EXPECT_EQ(settled.wait_for(50ms), std::future_status::timeout);
+  auto ready = ready_.get_future();
+  EXPECT_EQ(ready.wait_for(50ms), std::future_status::timeout);
   arrive();
-  EXPECT_EQ(settled.get(), 1);
+  EXPECT_EQ(ready.get(), 1);
 }
 
 // A feeder that another server had before.
@@ -49,24 +49,24 @@ class ReplacedFeederTest : public OrderedFeederTest {
     EXPECT_TRUE(played_.hear().starts_with("end"));
   }
 
-  bool is_settled(std::chrono::milliseconds within) {
-    return settled_future_.wait_for(within) == std::future_status::ready;
+  bool is_ready(std::chrono::milliseconds within) {
+    return ready_future_.wait_for(within) == std::future_status::ready;
   }
 
-  std::future<int> settled_future_ = settled_.get_future();
+  std::future<int> ready_future_ = ready_.get_future();
 };
 
 TEST_F(ReplacedFeederTest, ItsEndIsNotThatOfTheNext) {
   played_.say("gone the feeder ended");
-  EXPECT_FALSE(is_settled(50ms));
+  EXPECT_FALSE(is_ready(50ms));
   arrive();
-  EXPECT_EQ(settled_future_.get(), 1);
+  EXPECT_EQ(ready_future_.get(), 1);
 }
 
 TEST_F(ReplacedFeederTest, TheNextMayNotStart) {
   played_.say("gone the feeder ended");
   played_.say("gone cannot start it");
-  EXPECT_EQ(settled_future_.get(), 0);
+  EXPECT_EQ(ready_future_.get(), 0);
 }
 
 TEST_F(ReplacedFeederTest, OneThatHasToldAnotherServerIsReplacedAgain) {
@@ -76,9 +76,9 @@ TEST_F(ReplacedFeederTest, OneThatHasToldAnotherServerIsReplacedAgain) {
   EXPECT_FALSE(feeder_.is_there());
   is_whole_ = true;
   played_.say("gone the feeder ended");
-  EXPECT_FALSE(is_settled(50ms));
+  EXPECT_FALSE(is_ready(50ms));
   arrive();
-  EXPECT_EQ(settled_future_.get(), 2);
+  EXPECT_EQ(ready_future_.get(), 2);
   played_.number_of("probes");
   played_.number_of("events");
   EXPECT_TRUE(feeder_.is_there());
@@ -92,7 +92,7 @@ TEST_F(ReplacedFeederTest, OneThatDiesWhileItIsToldOfProbesHasNotArrived) {
   played_.say("gone it was killed");
   arrive();
   played_.say("probed " + played_.number_of("probe") + " 3 1400 - /bin/x:0x10\nname: a\n");
-  EXPECT_EQ(settled_future_.get(), 2);
+  EXPECT_EQ(ready_future_.get(), 2);
 }
 
 TEST_F(ReplacedFeederTest, TheNextMayNotStartAfterOneThatDied) {
@@ -102,20 +102,20 @@ TEST_F(ReplacedFeederTest, TheNextMayNotStartAfterOneThatDied) {
   played_.number_of("probe");
   played_.say("gone it was killed");
   played_.say("gone cannot start it");
-  EXPECT_EQ(settled_future_.get(), 1);
+  EXPECT_EQ(ready_future_.get(), 1);
 }
 
 TEST_F(ReplacedFeederTest, OneThatAlwaysMissesSomeIsTakenAtLast) {
   is_whole_ = false;
   for (int i = 0; i < 3; ++i) arrive();
-  EXPECT_EQ(settled_future_.get(), 3);
+  EXPECT_EQ(ready_future_.get(), 3);
 }
 
 TEST_F(ReplacedFeederTest, OneThatBeganAfterTheEndOfAnotherIsTakenWhateverIsMissing) {
   is_whole_ = false;
   played_.say("gone the feeder ended");
   arrive();
-  EXPECT_EQ(settled_future_.get(), 1);
+  EXPECT_EQ(ready_future_.get(), 1);
   played_.number_of("probes");
   played_.number_of("events");
   EXPECT_TRUE(feeder_.is_there());
@@ -311,7 +311,7 @@ TEST_F(OrderedFeederTest, AnInterruptedCallWaitsForNoAnswer) {
 
 TEST_F(OrderedFeederTest, WhatAnInterruptedOneHasOrderedIsOrderedAnewOrTakenBack) {
   arrive();
-  settled_.get_future().wait();  // orders are taken from here on
+  ready_.get_future().wait();  // orders are taken from here on
   const auto want_interrupted = [this](std::vector<tracing::WantedEvent> events) {
     const CancellationToken cancelled([] { return true; });
     return feeder_.want(tracing::EventSource::Wanted([events] { return events; }), cancelled);

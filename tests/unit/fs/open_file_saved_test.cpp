@@ -18,9 +18,9 @@ class CountingFile final : public File {
   Result<std::string> render(const CallContext&, std::size_t) const override {
     return std::string("now\n");
   }
-  Moment last_change(Moment) const override { return {}; }
-  std::optional<std::uint64_t> news(Moment) const override { return count; }
-  Result<std::shared_ptr<const void>> hold(Access, Moment) const override { return mark; }
+  Timestamp last_change(Timestamp) const override { return {}; }
+  std::optional<std::uint64_t> news(Timestamp) const override { return count; }
+  Result<std::shared_ptr<const void>> hold(Access, Timestamp) const override { return mark; }
   Result<void> write_line(std::string_view line, const CallContext&) override {
     lines.emplace_back(line);
     return {};
@@ -45,7 +45,7 @@ class OpenFileSavedTest : public testing::Test {
   }
   LineSink sink_of(OpenFile& open) {
     const auto apply = [&open](std::string_view line) {
-      return open.file.current()->write_line(line, Moment());
+      return open.file.current()->write_line(line, Timestamp());
     };
     return {.apply = apply, .report = [](std::string_view, const Error&) {}};
   }
@@ -57,7 +57,7 @@ class OpenFileSavedTest : public testing::Test {
   }
 
   static constexpr std::uint64_t kHandle = (7ull << 32) + 5;
-  Tree tree_{Moment{}};
+  Tree tree_{Timestamp{}};
   std::shared_ptr<CountingFile> file_ = std::make_shared<CountingFile>();
   std::shared_ptr<OpenFile> open_ = std::make_shared<OpenFile>();
 
@@ -146,16 +146,16 @@ TEST_F(OpenFileSavedTest, NewsThatWasSeenIsSeenHoweverTheNextServerCounts) {
 TEST_F(OpenFileSavedTest, WhatIsNotThereCanStillBeReadAndComesBack) {
   file_->count = 40;
   const std::string bytes = saved();
-  Tree next{Moment{}};
+  Tree next{Timestamp{}};
   const auto loaded = load_open_file(bytes, next, {});
   ASSERT_TRUE(loaded);
   OpenFile& open = *loaded.value().open;
   EXPECT_EQ(open.text, open_->text);
   const auto absent = open.file.current();
   EXPECT_EQ(absent->news({}), 40u) << "as it was";
-  EXPECT_EQ(absent->write_line("x", Moment{}).error().code, ErrorCode::kStale);
-  EXPECT_EQ(absent->truncate(Moment{}).error().code, ErrorCode::kStale);
-  EXPECT_EQ(absent->render(Moment{}, 100).error().code, ErrorCode::kStale);
+  EXPECT_EQ(absent->write_line("x", Timestamp{}).error().code, ErrorCode::kStale);
+  EXPECT_EQ(absent->truncate(Timestamp{}).error().code, ErrorCode::kStale);
+  EXPECT_EQ(absent->render(Timestamp{}, 100).error().code, ErrorCode::kStale);
   EXPECT_FALSE(absent->state({}).version);
   EXPECT_EQ(hold_loaded(open, next, {}).value(), nullptr);
   ASSERT_EQ(enter(next, file_), open.node.id);
@@ -164,12 +164,12 @@ TEST_F(OpenFileSavedTest, WhatIsNotThereCanStillBeReadAndComesBack) {
 }
 
 TEST_F(OpenFileSavedTest, ARequestThatBeganBeforeTheFileCameBackWritesNothing) {
-  Tree next{Moment{}};
+  Tree next{Timestamp{}};
   const auto loaded = load_open_file(saved(), next, {});
   ASSERT_TRUE(loaded);
   const auto file = loaded.value().open->file.current();
   ASSERT_EQ(enter(next, file_), open_->node.id);
-  EXPECT_EQ(file->write_line("the second half of a request", Moment{}).error().code,
+  EXPECT_EQ(file->write_line("the second half of a request", Timestamp{}).error().code,
             ErrorCode::kStale);
   EXPECT_TRUE(file_->lines.empty());
 }
@@ -183,13 +183,13 @@ TEST_F(OpenFileSavedTest, WhatIsNotThereHoldsItsDirectoryUntilItComesBack) {
     const NodeId event = tree.add_directory(events, "event", std::make_shared<Directory>(), {});
     return tree.add_file(event, "trigger", {0600}, file_, {});
   };
-  Tree before{Moment{}};
+  Tree before{Timestamp{}};
   const NodeId events_before = enter_above(before, std::make_shared<Directory>());
   open_->node = before.info(enter_file(before, events_before)).value();
   std::string nodes;
   ByteWriter out(nodes);
   before.save(out);
-  Tree next{Moment{}};
+  Tree next{Timestamp{}};
   ASSERT_TRUE(next.expect(nodes));
   const auto rules = std::make_shared<HeldDirectory>();
   const NodeId events = enter_above(next, rules);

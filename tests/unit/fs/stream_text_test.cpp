@@ -15,13 +15,13 @@ class Lines final : public File, public Stream {
   Result<std::string> render(const CallContext&, std::size_t) const override {
     return std::string();
   }
-  Moment last_change(Moment) const override { return {}; }
+  Timestamp last_change(Timestamp) const override { return {}; }
   Stream* stream() override { return this; }
   std::string next(const CallContext&) override {
     if (at_next) at_next();
     return std::exchange(lines, {});
   }
-  bool has_some(Moment) const override { return !lines.empty(); }
+  bool has_some(Timestamp) const override { return !lines.empty(); }
   bool is_over() const override { return over; }
 
   std::string lines;
@@ -32,7 +32,7 @@ class Lines final : public File, public Stream {
 class StreamTextTest : public testing::Test {
  protected:
   std::optional<std::string> read(std::size_t bytes) {
-    return next_piece(open_, *file_, bytes, Moment{});
+    return next_piece(open_, *file_, bytes, Timestamp{});
   }
 
   std::shared_ptr<Lines> file_ = std::make_shared<Lines>();

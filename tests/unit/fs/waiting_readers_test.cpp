@@ -49,9 +49,9 @@ class SlowFile final : public File, public Stream {
   Result<std::string> render(const CallContext&, std::size_t) const override {
     return std::string();
   }
-  Moment last_change(Moment) const override { return {}; }
+  Timestamp last_change(Timestamp) const override { return {}; }
   Stream* stream() override { return this; }
-  bool has_some(Moment) const override { return false; }
+  bool has_some(Timestamp) const override { return false; }
   bool is_over() const override { return true; }
   std::string next(const CallContext& call) override {
     entered = true;

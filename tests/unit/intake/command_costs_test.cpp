@@ -11,7 +11,7 @@ using namespace std::chrono_literals;
 // Of a machine that has time for the thread, or none.
 class SharedClock final : public Clock {
  public:
-  Moment now() const override { return {.monotonic = passed_, .realtime = {}}; }
+  Timestamp now() const override { return {.monotonic = passed_, .realtime = {}}; }
   std::chrono::nanoseconds cpu_time() const override { return worked_; }
 
   void work(std::chrono::nanoseconds time) {

@@ -27,7 +27,7 @@ class CountingBranch final : public Branch {
 class DispatcherTest : public IntakeTest {
  protected:
   Dispatcher make(std::span<Branch* const> branches) {
-    Dispatcher::Ports all = ports();
+    Dispatcher::Dependencies all = dependencies();
     all.branches = branches;
     return Dispatcher(-1, all);
   }
@@ -35,7 +35,7 @@ class DispatcherTest : public IntakeTest {
     std::vector<char> bytes(text.begin(), text.end());
     const Datagram datagram{.bytes = bytes, .origin = {.uid = kSender}};
     dispatcher.begin(datagram, clock_.now());
-    while (!dispatcher.go_on({std::chrono::nanoseconds::max()})) {
+    while (!dispatcher.resume({std::chrono::nanoseconds::max()})) {
     }
   }
 

@@ -16,7 +16,7 @@ namespace {
 // Each look at it takes a millisecond.
 class SlowClock final : public Clock {
  public:
-  Moment now() const override {
+  Timestamp now() const override {
     passed_ += std::chrono::milliseconds(1);
     return {.monotonic = passed_, .realtime = passed_};
   }
@@ -27,7 +27,7 @@ class SlowClock final : public Clock {
 
 class HandedIntakeTest : public IntakeTest {
  protected:
-  Dispatcher::Ports ticking_ports() {
+  Dispatcher::Dependencies ticking_dependencies() {
     return {.statistics = statistics_, .branches = branches_, .errors = errors_, .clock = ticks_};
   }
   // What one leaves is loaded by the next.
@@ -48,7 +48,7 @@ class HandedIntakeTest : public IntakeTest {
 
 TEST_F(HandedIntakeTest, WhatWasReceivedAndNotTakenInGoesToTheNextServer) {
   constexpr int kDatagrams = 12, kLines = 30;
-  Intake first(first_loop_, socket_, ticking_ports());
+  Intake first(first_loop_, socket_, ticking_dependencies());
   Feeder feeder(path_);
   for (int i = 0; i < kDatagrams; ++i) {
     std::string lines;
@@ -61,7 +61,7 @@ TEST_F(HandedIntakeTest, WhatWasReceivedAndNotTakenInGoesToTheNextServer) {
   const auto taken = first.take_queued(std::chrono::milliseconds(20));
   EXPECT_EQ(taken.datagrams, 0u);
   first.finish(std::chrono::nanoseconds(0));
-  Intake next(next_loop_, socket_, ticking_ports());
+  Intake next(next_loop_, socket_, ticking_dependencies());
   hand_over(first, next);
   next.take_queued(std::chrono::hours(1));
   for (int i = 0; i < kDatagrams * kLines; ++i) {
@@ -78,7 +78,7 @@ TEST_F(HandedIntakeTest, WhatWasReceivedAndNotTakenInGoesToTheNextServer) {
 // In the middle of the first of them it is over.
 TEST_F(HandedIntakeTest, WhatIsNotTakenInAtTheEndIsCounted) {
   constexpr std::uint64_t kDatagrams = 12;
-  Intake last(first_loop_, socket_, ticking_ports());
+  Intake last(first_loop_, socket_, ticking_dependencies());
   Feeder feeder(path_);
   std::string lines;
   for (int i = 0; i < 30; ++i) lines.append("create web/").append(std::to_string(i)).append("\n");
@@ -92,7 +92,7 @@ TEST_F(HandedIntakeTest, WhatIsNotTakenInAtTheEndIsCounted) {
 }
 
 TEST_F(HandedIntakeTest, ASocketThatRefusesSendersGivesWhatItHas) {
-  Intake last(first_loop_, socket_, ticking_ports());
+  Intake last(first_loop_, socket_, ticking_dependencies());
   Feeder feeder(path_);
   feeder.send("web/a 1");
   EXPECT_TRUE(socket_.refuse_senders());
@@ -109,7 +109,7 @@ TEST_F(HandedIntakeTest, ASocketThatRefusesSendersGivesWhatItHas) {
 }
 
 TEST_F(HandedIntakeTest, AnUidClaimsNoMoreDropsByAReload) {
-  Intake first(first_loop_, socket_, ticking_ports());
+  Intake first(first_loop_, socket_, ticking_dependencies());
   Feeder feeder(path_);
   const auto claim = [&](Intake& intake) {
     wire::DatagramWriter writer(0);
@@ -119,14 +119,14 @@ TEST_F(HandedIntakeTest, AnUidClaimsNoMoreDropsByAReload) {
   };
   claim(first);
   first.finish(std::chrono::nanoseconds(0));
-  Intake next(next_loop_, socket_, ticking_ports());
+  Intake next(next_loop_, socket_, ticking_dependencies());
   hand_over(first, next);
   claim(next);
   EXPECT_EQ(own("dropped"), DropClaims::kOfUidMax);
 }
 
 TEST_F(HandedIntakeTest, WhatIsCutOffIsRefused) {
-  Intake first(first_loop_, socket_, ticking_ports());
+  Intake first(first_loop_, socket_, ticking_dependencies());
   SavedObjects objects;
   HandedDescriptors none;
   first.hand_on(objects, none);
@@ -135,7 +135,7 @@ TEST_F(HandedIntakeTest, WhatIsCutOffIsRefused) {
     for (std::size_t size = 0; size < whole.bytes.size(); ++size) {
       SavedObject part = whole;
       part.bytes = whole.bytes.substr(0, size);
-      Intake next(next_loop_, socket_, ticking_ports());
+      Intake next(next_loop_, socket_, ticking_dependencies());
       EXPECT_FALSE(next.load(part, {.now = {}, .has_pages = true}, none)) << size;
     }
   }

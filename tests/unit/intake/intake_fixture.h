@@ -99,7 +99,7 @@ class Feeder {
 
 class IntakeTest : public testing::Test {
  protected:
-  explicit IntakeTest(Ports shared = {}) : shared_(std::move(shared)) {}
+  explicit IntakeTest(BranchDependencies shared = {}) : shared_(std::move(shared)) {}
   // nullptr: there is no such interface.
   std::shared_ptr<File> file_of(std::string_view interface, std::string_view file = "data") {
     const auto directory = tree_.lookup(Tree::kRoot, "statistics").value();
@@ -121,7 +121,7 @@ class IntakeTest : public testing::Test {
     wire::DatagramWriter writer(0);
     writer.request(1, "create web");
     feeder.send(writer.bytes());
-    intake_.settle();
+    intake_.drain_feeders();
     ASSERT_EQ(feeder.responses().size(), 1u);
   }
 
@@ -130,7 +130,7 @@ class IntakeTest : public testing::Test {
   FakeClock clock_;  // so that no turn ends early on a busy machine
   Tree tree_{clock_.now()};
   Ledger ledger_{Ledger::Limits{}};
-  Ports shared_;  // of statistics_, until then
+  BranchDependencies shared_;  // of statistics_, until then
   statistics::StatisticsBranch statistics_{tree_, ledger_, ::geteuid(), clock_.now(),
                                            std::move(shared_)};
   stats3::StatsBranch subsystems_{tree_, ledger_, ::geteuid(), clock_.now()};
@@ -138,9 +138,9 @@ class IntakeTest : public testing::Test {
   EventLoop loop_;
   FeedSocket socket_ = FeedSocket::bind({.path = path_}).value();
   const std::array<Branch*, 2> branches_{&statistics_, &subsystems_};
-  Intake intake_{loop_, socket_, ports()};
+  Intake intake_{loop_, socket_, dependencies()};
 
-  Dispatcher::Ports ports(Dispatcher::SharedPage switches = {}) {
+  Dispatcher::Dependencies dependencies(Dispatcher::SharedPage switches = {}) {
     return {.statistics = statistics_,
             .branches = branches_,
             .errors = errors_,

@@ -23,7 +23,7 @@ TEST_F(IntakeTest, WhatWasSentBeforeSettleIsCountedAfterIt) {
   Feeder feeder(path_);
   for (int i = 1; i <= 100; ++i) {
     feeder.send("web/hits 1");
-    intake_.settle();
+    intake_.drain_feeders();
     ASSERT_EQ(read("web"), "hits " + std::to_string(i) + " 1 1.000 1\n");
   }
 }
@@ -32,10 +32,10 @@ TEST_F(IntakeTest, SettleGivesATimeBehindAllThatWasTakenIn) {
   Feeder feeder(path_);
   for (int i = 0; i < 20; ++i) {
     feeder.send("web/hits 1");
-    const auto settled = intake_.settle().monotonic;
+    const auto settled = intake_.drain_feeders().monotonic;
     const auto counted = file_of("web")->last_change(clock_.now()).monotonic;
     EXPECT_GE(settled, counted);
-    const auto idle = intake_.settle().monotonic;
+    const auto idle = intake_.drain_feeders().monotonic;
     EXPECT_GE(idle, settled);
     EXPECT_LE(idle, clock_.now().monotonic);
   }
@@ -43,7 +43,7 @@ TEST_F(IntakeTest, SettleGivesATimeBehindAllThatWasTakenIn) {
 
 TEST_F(IntakeTest, ABadLineIsCountedAndShownAndTheOthersOfItsDatagramCount) {
   Feeder(path_).send("web/hits 1\nweb/hits\n\ncreate web/size type=list\nweb/hits 2 5");
-  intake_.settle();
+  intake_.drain_feeders();
   EXPECT_EQ(read("web"), "hits 6 1 1.833 2\n");
   EXPECT_EQ(own("rejects"), 2u);
   EXPECT_EQ(own("samples"), 2u);
@@ -56,7 +56,7 @@ TEST_F(IntakeTest, ABadLineIsCountedAndShownAndTheOthersOfItsDatagramCount) {
 
 TEST_F(IntakeTest, SamplesAndCommandsOfADatagramTakeEffectInTheirOrder) {
   Feeder(path_).send("a/x 1\nremove a\na/x 1\n");
-  intake_.settle();
+  intake_.drain_feeders();
   EXPECT_EQ(read("a"), "x 1 1 1.000 1\n");
 }
 
@@ -66,7 +66,7 @@ TEST_F(IntakeTest, ARequestIsAnsweredWithItsNumberByWhichSamplesThenArrive) {
   writer.request(1, "create web/hits on=1");
   writer.request(2, "attach web/nothing");
   feeder.send(writer.bytes());
-  intake_.settle();
+  intake_.drain_feeders();
   const auto responses = feeder.responses();
   ASSERT_EQ(responses.size(), 2u);
   EXPECT_EQ(responses[0].sequence, 1u);
@@ -78,7 +78,7 @@ TEST_F(IntakeTest, ARequestIsAnsweredWithItsNumberByWhichSamplesThenArrive) {
   writer.samples(responses[0].number, std::array{Sample{.x = 1, .y = 2}, Sample{.x = 1, .y = 3}},
                  wire::kFull);
   feeder.send(writer.bytes());
-  intake_.settle();
+  intake_.drain_feeders();
   EXPECT_EQ(read("web"), "hits 5\n");
   EXPECT_TRUE(feeder.responses().empty());
 }
@@ -89,7 +89,7 @@ TEST_F(IntakeTest, SamplesOfAnotherEpochAreRefusedAndSaidToBeStaleOnce) {
   writer.samples(1ull << 32, std::array{Sample{}}, wire::kXOnly);
   writer.samples(1ull << 32, std::array{Sample{}}, wire::kXOnly);
   feeder.send(writer.bytes());
-  intake_.settle();
+  intake_.drain_feeders();
   feeder.expect_stale();
   EXPECT_EQ(own("rejects"), 2u);
 }
@@ -104,7 +104,7 @@ TEST_F(IntakeTest, SamplesOfAVoidNumberAreInTheErrorLogOnceForEachSenderAndNumbe
     writer.samples(1ull << 32, std::array{Sample{}, Sample{}}, wire::kXOnly);
     writer.samples(1ull << 32 | 1, std::array{Sample{}}, wire::kXOnly);
     feeder.send(writer.bytes());
-    intake_.settle();
+    intake_.drain_feeders();
   }
   EXPECT_EQ(own("rejects"), 9u);
   const std::string log = errors_.render(clock_.now(), 1 << 20).value();
@@ -122,9 +122,9 @@ TEST_F(IntakeTest, VoidNumbersThatADatagramHasTooManyOfAreToldByTheNext) {
   }
   const auto told = [&] {
     clock_.advance(std::chrono::milliseconds(1));
-    const Moment before = clock_.now();
+    const Timestamp before = clock_.now();
     feeder.send(writer.bytes());
-    intake_.settle();
+    intake_.drain_feeders();
     return errors_.last_change(clock_.now()).monotonic >= before.monotonic;
   };
   EXPECT_TRUE(told());
@@ -140,7 +140,7 @@ TEST_F(IntakeTest, AttachedDescriptorsAreRefusedAndTheTextTaken) {
   const int next_before = Fd(::dup(0)).get();
   for (int i = 0; i < 5; ++i) {
     ASSERT_GT(send_with(sender.get(), "web/hits 1", sender.get()), 0);
-    intake_.settle();
+    intake_.drain_feeders();
   }
   while (Fd(::dup(0)).get() != next_before) ::usleep(100);  // another thread closes them
   EXPECT_EQ(read("web"), "hits 5 1 1.000 1\n");
@@ -158,7 +158,7 @@ TEST_F(IntakeTest, NothingIsTakenOfADatagramLongerThanTheBuffer) {
                reinterpret_cast<const sockaddr*>(&daemon), sizeof daemon) < 0) {
     GTEST_SKIP() << "this user may not send so much at once";
   }
-  intake_.settle();
+  intake_.drain_feeders();
   EXPECT_EQ(read("web"), "(no interface)");
   EXPECT_EQ(own("truncated"), 1u);
   EXPECT_EQ(own("rejects"), 1u);
@@ -194,7 +194,7 @@ TEST_F(IntakeTest, ReadersGetTheirTurnConcurrentlyWithAFloodAndNoSampleIsLost) {
   int counted = 0;
   for (int i = 1; i <= 300; ++i) {
     polite.send("polite/hits 1");
-    intake_.settle();
+    intake_.drain_feeders();
     counted += read("polite") == "hits " + std::to_string(i) + " 1 1.000 1\n" ? 1 : 0;
   }
   flood.done = true;
@@ -210,7 +210,7 @@ TEST_F(IntakeTest, ReadersGetTheirTurnConcurrentlyWithAFloodAndNoSampleIsLost) {
 // Every look at it takes a millisecond, so that a deadline comes after a known amount of work.
 class TickingClock final : public Clock {
  public:
-  Moment now() const override {
+  Timestamp now() const override {
     ++ticks_;
     return {.monotonic = std::chrono::milliseconds(ticks_), .realtime = {}};
   }
@@ -247,13 +247,13 @@ class CutIntakeTest : public IntakeTest {
   EventLoop cut_loop_;
   Intake cut_{
       cut_loop_, socket_,
-      Dispatcher::Ports{
+      Dispatcher::Dependencies{
           .statistics = statistics_, .branches = branches_, .errors = errors_, .clock = ticking_}};
 };
 
 TEST_F(CutIntakeTest, AReaderDoesNotWaitForAllOfACostlyDatagramAndThatIsCounted) {
   Feeder(path_).send(long_datagram());
-  cut_.settle();
+  cut_.drain_feeders();
   EXPECT_EQ(own("drains_cut"), 1u);
   EXPECT_EQ(read("a"), "x 0\n");
   // Each of them may be as costly as all the time there is.
@@ -265,9 +265,9 @@ TEST_F(CutIntakeTest, ASenderThatKnowsNoEndIsToldOfAgainAfterAWhile) {
   wire::DatagramWriter writer(12345);
   writer.samples(1ull << 32, std::array{Sample{}}, wire::kXOnly);
   const auto told = [&] {
-    const Moment before = ticking_.now();
+    const Timestamp before = ticking_.now();
     feeder.send(writer.bytes());
-    cut_.settle();
+    cut_.drain_feeders();
     return errors_.last_change(ticking_.now()).monotonic > before.monotonic;
   };
   EXPECT_TRUE(told());
@@ -282,7 +282,7 @@ TEST_F(CutIntakeTest, WhatWasCutGoesOnInItsOrderUntilItIsDone) {
   feeder.send(long_datagram());
   feeder.send("remove a\na/y 1\n");
   // In each, its commands take 7 of 25 ms, which is more than a share of the time.
-  for (int i = 0; i < 60; ++i) cut_.settle();
+  for (int i = 0; i < 60; ++i) cut_.drain_feeders();
   // Readers do not wait for a sender beyond its share: the loop's turns carry out what is left.
   go_on_until("y 1 1 1.000 1\n");
   EXPECT_EQ(own("datagrams"), 2u);
@@ -294,11 +294,12 @@ TEST_F(CutIntakeTest, WhatWasCutGoesOnInItsOrderUntilItIsDone) {
 TEST_F(CutIntakeTest, ReadersSeldomWaitForASenderBeyondItsShare) {
   Feeder feeder(path_);
   for (int i = 0; i < 4; ++i) feeder.send(long_datagram());
-  while (own("put_off") == 0) cut_.settle();
+  while (own("put_off") == 0) cut_.drain_feeders();
   const auto next = [&] {
     const auto begun = ticking_.now().monotonic;
     const std::uint64_t done = own("commands");
-    for (; own("commands") == done; cut_.settle()) ticking_.advance(std::chrono::milliseconds(10));
+    for (; own("commands") == done; cut_.drain_feeders())
+      ticking_.advance(std::chrono::milliseconds(10));
     return ticking_.now().monotonic - begun;
   };
   // All that they had is used up, so that the next waits for 20 ms in a second.
@@ -308,7 +309,7 @@ TEST_F(CutIntakeTest, ReadersSeldomWaitForASenderBeyondItsShare) {
 
 TEST_F(CutIntakeTest, WhatWasCutIsFinishedWithoutAnyMoreDatagrams) {
   Feeder(path_).send(long_datagram());
-  cut_.settle();
+  cut_.drain_feeders();
   ASSERT_EQ(read("a"), "x 0\n");
   // The cut posted a turn, and each cut turn posts the next.
   go_on_until("x 1\n");
@@ -318,7 +319,7 @@ TEST_F(IntakeTest, WhatSaturatesInAReadersDrainIsLoggedWithoutAnyMoreDatagrams) 
   const std::string sample = "web/bytes 9223372036854775807 18446744073709551615\n";
   Feeder(path_).send("create web/bytes on=1 type=value mode=products\n" + sample + sample);
   testing::internal::CaptureStdout();  // where the log goes that no program has opened
-  intake_.settle();
+  intake_.drain_feeders();
   loop_.post([this] { loop_.stop(); });
   loop_.run([](int) {});
   const std::string log = testing::internal::GetCapturedStdout();
@@ -338,10 +339,10 @@ TEST_F(IntakeTest, AQueueWhoseLengthIsNotKnownIsDrainedUntilItIsEmpty) {
   auto adopted = FeedSocket::adopt(passed.release());
   ASSERT_TRUE(adopted);
   EXPECT_FALSE(adopted.value().queue_length());
-  Intake intake(loop_, adopted.value(), ports());
+  Intake intake(loop_, adopted.value(), dependencies());
   Feeder feeder(path);
   for (int i = 0; i < 200; ++i) feeder.send("web/hits 1");
-  intake.settle();
+  intake.drain_feeders();
   EXPECT_EQ(read("web"), "hits 200 1 1.000 1\n");
 }
 

@@ -33,12 +33,13 @@ class LanesFixture {
     number_ = execute("create web/s on=1 " + text).value().number;
   }
   void start() {
-    Ports ports;
-    ports.switches = {.switches = switches_};
-    ports.shapes = shapes_;
-    statistics_.emplace(tree_, *ledger_, kLaneOwner, clock_.now(), std::move(ports));
-    lanes_.emplace(Lanes::Ports{*statistics_, *ledger_, processes_, errors_, clock_, counter_},
-                   kLaneOwner);
+    BranchDependencies dependencies;
+    dependencies.switches = {.switches = switches_};
+    dependencies.shapes = shapes_;
+    statistics_.emplace(tree_, *ledger_, kLaneOwner, clock_.now(), std::move(dependencies));
+    lanes_.emplace(
+        Lanes::Dependencies{*statistics_, *ledger_, processes_, errors_, clock_, counter_},
+        kLaneOwner);
   }
   // Another server goes on.
   void hand_over(const Ledger::Limits& limits = {}) {

@@ -194,7 +194,7 @@ TEST(LanesTest, ANewDefinitionInTheNextServerBeginsAnew) {
 
 TEST(LanesTest, RefusesOtherSizesProcessesAndIds) {
   LanesFixture fixture("");
-  const Moment now = fixture.clock_.now();
+  const Timestamp now = fixture.clock_.now();
   EXPECT_FALSE(fixture.lanes_->make(LanesFixture::sender(), kLaneBytesMin - 4096, now));
   EXPECT_FALSE(fixture.lanes_->make(LanesFixture::sender(), kLaneBytesMin + 1, now));
   EXPECT_FALSE(fixture.lanes_->make(LanesFixture::sender(), UINT64_MAX, now));
@@ -411,7 +411,7 @@ TEST(LanesTest, AnEndReadsEachCellOnceAndGoesOnLater) {
   };
   for (std::uint32_t id = 0; id < kIds; ++id) ASSERT_TRUE(bind(id, fixture.number_));
   ASSERT_TRUE(bind(kIds, fixture.execute("attach web/t").value().number));
-  const Moment now = fixture.clock_.now();
+  const Timestamp now = fixture.clock_.now();
   for (const char* behind : {"the places", "a statistic", "an id"}) {
     EXPECT_FALSE(fixture.lanes_->process_ended(kFeeder, now, now.monotonic)) << behind;
     EXPECT_TRUE(fixture.lanes_->is_ending(kFeeder)) << behind;
@@ -458,7 +458,7 @@ TEST(LanesTest, AnEndLooksForThePlacesOfOneFileAndGoesOnLater) {
     fixture.lane_ = made.value().number;
     ASSERT_TRUE(fixture.bind());
   }
-  const Moment now = fixture.clock_.now();
+  const Timestamp now = fixture.clock_.now();
   EXPECT_FALSE(fixture.lanes_->process_ended(kFeeder, now, now.monotonic));
   for (const Feed& each : feeds) {
     fixture.memory_ = each.memory;

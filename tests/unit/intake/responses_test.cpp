@@ -18,7 +18,7 @@ class ResponsesTest : public IntakeTest {
   // The one response to a line that is sent as a request.
   wire::Response ask(std::string_view text) {
     feeder_.send(a_request(++sequence_, text));
-    intake_.settle();
+    intake_.drain_feeders();
     const auto responses = feeder_.responses();
     EXPECT_EQ(responses.size(), 1u) << text;
     if (responses.empty()) return {};
@@ -86,7 +86,7 @@ TEST_F(ResponsesTest, ManyRefusalsOfADatagramComeInOrderAndInDatagramsThatFit) {
   wire::DatagramWriter writer(0);
   for (std::uint32_t i = 1; i <= kRequests; ++i) writer.request(i, "create web/size type=list");
   feeder_.send(writer.bytes());
-  while (own("rejects") < kRequests) intake_.settle();  // one may be cut
+  while (own("rejects") < kRequests) intake_.drain_feeders();  // one may be cut
   std::uint32_t expected = 0;
   for (auto responses = feeder_.responses(); !responses.empty(); responses = feeder_.responses()) {
     for (const auto& response : responses) EXPECT_EQ(response.sequence, ++expected);
@@ -100,14 +100,14 @@ TEST_F(ResponsesTest, AnAnswerThatCouldNotHaveBeenReadIsNoDroppedOne) {
     Feeder brief(path_);
     brief.send(a_request(1, "create web"));
   }
-  intake_.settle();
+  intake_.drain_feeders();
   {
     Feeder brief(path_);
     brief.send_with_channel(a_request(1, "create db"));
-    intake_.settle();
+    intake_.drain_feeders();
     brief.send(a_request(2, "create mail"));
   }
-  intake_.settle();
+  intake_.drain_feeders();
   EXPECT_EQ(read("mail"), "") << "it was made all the same";
   EXPECT_EQ(own("answers_dropped"), 0u);
 }
@@ -117,7 +117,7 @@ TEST_F(ResponsesTest, DropsCountInAllAndByTheirFeeder) {
   writer.dropped(12);
   writer.dropped(3);
   feeder_.send(writer.bytes());
-  intake_.settle();
+  intake_.drain_feeders();
   EXPECT_EQ(own("dropped"), 15u);
   std::array<char, 32> line;
   std::snprintf(line.data(), line.size(), "\ndropped_by 0x%x 15\n", ::getpid());
@@ -126,7 +126,7 @@ TEST_F(ResponsesTest, DropsCountInAllAndByTheirFeeder) {
   writer.clear(0);
   writer.dropped(~0ull);
   feeder_.send(writer.bytes());
-  intake_.settle();
+  intake_.drain_feeders();
   EXPECT_EQ(own("dropped"), DropClaims::kOfUidMax) << "a claim does not bring it to its end";
 }
 
@@ -143,7 +143,7 @@ class SwitchesResponseTest : public IntakeTest {
   SwitchPage page_ = SwitchPage::create(1000).value();
   EventLoop own_loop_;
   Intake with_page_{own_loop_, socket_,
-                    ports({.fd = page_.fd_for_feeders(), .bytes = page_.bytes()})};
+                    dependencies({.fd = page_.fd_for_feeders(), .bytes = page_.bytes()})};
 };
 
 TEST_F(SwitchesResponseTest, TheDescriptorComesWithTheVeryAnswer) {
@@ -153,7 +153,7 @@ TEST_F(SwitchesResponseTest, TheDescriptorComesWithTheVeryAnswer) {
   writer.request(2, "switches");
   writer.request(3, "create web/b");
   feeder.send(writer.bytes());
-  with_page_.settle();
+  with_page_.drain_feeders();
   const auto first = feeder.responses();
   ASSERT_EQ(first.size(), 1u);
   EXPECT_EQ(first[0].sequence, 1u);
@@ -177,7 +177,7 @@ TEST_F(SwitchesResponseTest, AChannelBringsAllOfItsFeederAndOfNoOther) {
   writer.request(2, "switches");
   feeder.send_with_channel(writer.bytes());
   other.send(a_request(3, "create web/b"));
-  with_page_.settle();
+  with_page_.drain_feeders();
   EXPECT_TRUE(feeder.responses().empty()) << "at its address";
   const auto first = feeder.responses_by_channel();
   ASSERT_EQ(first.size(), 1u);
@@ -188,7 +188,7 @@ TEST_F(SwitchesResponseTest, AChannelBringsAllOfItsFeederAndOfNoOther) {
   EXPECT_TRUE(feeder.attached().valid());
   ASSERT_EQ(other.responses().size(), 1u);
   feeder.send(a_request(4, "create web/c"));
-  with_page_.settle();
+  with_page_.drain_feeders();
   EXPECT_EQ(feeder.responses_by_channel().size(), 1u) << "it goes on";
   EXPECT_EQ(own("fds_refused"), 0u);
   EXPECT_NE(read("tallyfs").find("\nchannels "), std::string::npos);
@@ -197,7 +197,7 @@ TEST_F(SwitchesResponseTest, AChannelBringsAllOfItsFeederAndOfNoOther) {
 TEST_F(SwitchesResponseTest, ALineOfTextIsRefusedAndTheOthersTaken) {
   Feeder feeder(path_);
   feeder.send("web/hits 1\nswitches\nweb/hits 1");
-  with_page_.settle();
+  with_page_.drain_feeders();
   EXPECT_TRUE(feeder.responses().empty());
   EXPECT_EQ(read("web"), "hits 2 1 1.000 1\n");
   EXPECT_EQ(own("rejects"), 1u);
@@ -214,7 +214,7 @@ TEST_F(SwitchesResponseTest, AnUnboundClientGetsNothingAndCostsNothing) {
     ASSERT_GT(::sendto(unbound.get(), request.data(), request.size(), 0,
                        reinterpret_cast<const sockaddr*>(&daemon), sizeof daemon),
               0);
-    with_page_.settle();
+    with_page_.drain_feeders();
   }
   EXPECT_EQ(Fd(::dup(0)).get(), next_before);
   EXPECT_EQ(own("answers_dropped"), 0u);
@@ -230,7 +230,7 @@ TEST_F(SwitchesResponseTest, AClientThatNeverReadsCostsNoDescriptorAndHasItsAnsw
     // Until the room for responses under way is used up.
     for (int i = 0; i < 200 && own("answers_dropped") == 0; ++i) {
       deaf.send(writer.bytes());
-      with_page_.settle();
+      with_page_.drain_feeders();
     }
     EXPECT_GT(own("answers_dropped"), 0u);
   }

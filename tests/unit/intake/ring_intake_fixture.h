@@ -21,7 +21,7 @@ namespace tallyfs {
 // Each look at it takes a while, if it is told so.
 class CostlyClock final : public Clock {
  public:
-  Moment now() const override {
+  Timestamp now() const override {
     if (is_slow) passed += each;
     return {.monotonic = passed, .realtime = passed};
   }
@@ -32,8 +32,8 @@ class CostlyClock final : public Clock {
 };
 
 struct SharedPages {
-  Ports ports_of_pages() {
-    Ports all;
+  BranchDependencies dependencies_of_pages() {
+    BranchDependencies all;
     all.switches = {.switches = switches};
     all.shapes = shapes;
     return all;
@@ -48,15 +48,15 @@ class RingIntakeTest : private SharedPages, public IntakeTest {
   static constexpr pid_t kOther = 4711;
 
   RingIntakeTest()
-      : IntakeTest(ports_of_pages()),
-        intake_with_rings_(loop_with_rings_, socket_, ports_with_rings()) {}
-  Dispatcher::Ports ports_with_rings() {
-    auto all = ports();
+      : IntakeTest(dependencies_of_pages()),
+        intake_with_rings_(loop_with_rings_, socket_, dependencies_with_rings()) {}
+  Dispatcher::Dependencies dependencies_with_rings() {
+    auto all = dependencies();
     all.lanes = &*lanes_;
     return all;
   }
   static constexpr std::uint64_t kEpoch = 9;
-  Dispatcher::Ports ports_with_ticks() {
+  Dispatcher::Dependencies ports_with_ticks() {
     return {.statistics = statistics_,
             .branches = branches_,
             .errors = errors_,
@@ -64,7 +64,7 @@ class RingIntakeTest : private SharedPages, public IntakeTest {
             .lanes = &*lanes_,
             .epoch = kEpoch};
   }
-  Lanes::Ports lane_ports() { return {statistics_, ledger_, processes_, errors_, ticks_}; }
+  Lanes::Dependencies lane_ports() { return {statistics_, ledger_, processes_, errors_, ticks_}; }
   std::uint64_t create(const std::string& line) {
     const std::string whole = "create " + line;
     const auto parsed = wire::parse_line(whole);
@@ -76,7 +76,7 @@ class RingIntakeTest : private SharedPages, public IntakeTest {
     std::vector<char> copy(bytes.begin(), bytes.end());
     const Datagram datagram{.bytes = copy, .origin = {.pid = sender.pid, .uid = sender.uid}};
     dispatcher.begin(datagram, ticks_.now());
-    while (!dispatcher.go_on({std::chrono::nanoseconds::max()})) {
+    while (!dispatcher.resume({std::chrono::nanoseconds::max()})) {
     }
   }
   static std::array<char, wire::kDoorbellBytes> bell(std::uint64_t epoch, std::uint64_t lane) {

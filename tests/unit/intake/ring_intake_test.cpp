@@ -63,7 +63,7 @@ TEST_F(RingIntakeTest, TheSocketIsDrainedOnceForAnEndThatIsCut) {
   second.fill();
   Feeder lives(path_);
   ticks_.is_slow = true;
-  ticks_.each = 1ms;  // settle() takes a part of the rings only
+  ticks_.each = 1ms;  // drain_feeders() takes a part of the rings only
   const auto datagrams = [&] { return own("datagrams"); };
   lives.send("web/t 1");
   EXPECT_EQ(intake.take_lanes_of(kOther), Intake::Ended::kCut);
@@ -75,7 +75,7 @@ TEST_F(RingIntakeTest, TheSocketIsDrainedOnceForAnEndThatIsCut) {
     EXPECT_EQ(datagrams(), 1u) << calls;
   }
   EXPECT_GT(calls, 2);
-  intake.settle();
+  intake.drain_feeders();
   EXPECT_EQ(datagrams(), static_cast<std::uint64_t>(calls));
 }
 
@@ -129,10 +129,10 @@ TEST_F(RingIntakeTest, AReaderThatTakesAFullRingSaysSoBefore) {
   std::vector<std::uint64_t> told;
   const auto note = [&] { told.push_back(feeder.taken()); };
   feeder.put(1);
-  intake_with_rings_.settle(nullptr, note);
+  intake_with_rings_.drain_feeders(nullptr, note);
   EXPECT_EQ(told.size(), 0u);
   feeder.fill();
-  intake_with_rings_.settle(nullptr, note);
+  intake_with_rings_.drain_feeders(nullptr, note);
   EXPECT_EQ(told, std::vector<std::uint64_t>{1});
   EXPECT_GT(feeder.taken(), 1000u);
 }
@@ -147,14 +147,14 @@ TEST_F(RingIntakeTest, AThousandOpensDoNotWaitForARingThatStaysFull) {
   ticks_.is_slow = true;
   for (int open = 0; open < 100; ++open) {
     full.fill();
-    intake.settle();
+    intake.drain_feeders();
   }
   const auto taken = full.taken();
   const auto begun = ticks_.passed;
   for (std::uint64_t open = 1; open <= 1000; ++open) {
     full.fill();
     ASSERT_TRUE(prompt.put(1));
-    intake.settle();
+    intake.drain_feeders();
     ASSERT_EQ(prompt.taken(), open);
   }
   const auto passed = ticks_.passed - begun;
@@ -181,7 +181,7 @@ TEST_F(RingIntakeTest, AThousandOpensDoNotWaitForRingsOfTwoThatStayFull) {
       if (are_full) one.fill();
       if (are_full) two.fill();
       EXPECT_TRUE(prompt.put(1));
-      intake.settle();
+      intake.drain_feeders();
       EXPECT_EQ(prompt.taken(), ++opens);
     }
     return ticks_.passed - begun;
@@ -204,12 +204,12 @@ TEST_F(RingIntakeTest, AFloodOfOneDoesNotDelayALongRingOfAnother) {
   ticks_.each = 10us;
   for (int i = 0; i < 200; ++i) {
     flood.fill();
-    intake.settle();
+    intake.drain_feeders();
   }
   EXPECT_NE(own("drains_cut"), 0u);
   flood.fill();
   other_one.fill();
-  intake.settle();
+  intake.drain_feeders();
   EXPECT_EQ(other_one.taken(), other_one.entry().head / 2);
 }
 
@@ -225,11 +225,11 @@ TEST_F(RingIntakeTest, ALongRingTakesNothingFromWhatIsForSendersBeyondTheirShare
   long_one.fill();
   ticks_.is_slow = true;
   ticks_.each = 700us;
-  intake.settle();
+  intake.drain_feeders();
   ASSERT_EQ(held.taken(), 0u);
   EXPECT_GT(long_one.taken(), 1000u);
   ticks_.each = 1us;
-  intake.settle();
+  intake.drain_feeders();
   EXPECT_EQ(held.taken(), 1u);
 }
 
@@ -241,13 +241,13 @@ TEST_F(RingIntakeTest, WhatAnOpenLeavesInRingsIsTakenSoon) {
   ASSERT_TRUE(feeder.bind(*lanes_, number));
   ticks_.is_slow = true;
   feeder.put(1);
-  intake.settle();
+  intake.drain_feeders();
   loop.context().poll();  // looks at rings by a timer from now on
   while (own("drains_cut") == 0) {
     feeder.fill();
     const auto rings = bell(kEpoch, feeder.lane);
     Feeder(path_).send({rings.data(), rings.size()});
-    intake.settle();
+    intake.drain_feeders();
   }
   ASSERT_LT(feeder.taken(), feeder.entry().head / 2);
   loop.context().poll();
@@ -264,7 +264,7 @@ TEST_F(RingIntakeTest, WhatAnOpenLeavesOfASenderBeyondItsShareWakesNoLoop) {
   ASSERT_TRUE(feeder.bind(*lanes_, number));
   const auto open_behind = [&](std::size_t records) {
     while (records-- != 0) feeder.put(1);
-    intake.settle();
+    intake.drain_feeders();
     return feeder.taken() == feeder.entry().head / 2;
   };
   ticks_.is_slow = true;
@@ -286,7 +286,7 @@ TEST_F(RingIntakeTest, WhatAnOpenLeavesOfASenderBeyondItsShareWakesNoLoop) {
 }
 
 TEST_F(RingIntakeTest, ABellThatCameWhileRingsWereTakenIsHeard) {
-  Dispatcher dispatcher(-1, ports_with_rings());
+  Dispatcher dispatcher(-1, dependencies_with_rings());
   const auto number = create("web/s on=1 type=list entries_max=9 base=16");
   RingFeeder feeder(*lanes_, other());
   ASSERT_TRUE(feeder.bind(*lanes_, number));
@@ -322,7 +322,7 @@ TEST_F(RingIntakeTest, ABellWhoseLaneADefinitionCutsRingsAgain) {
 }
 
 TEST_F(RingIntakeTest, ABellIsForALaneOfItsSender) {
-  Dispatcher dispatcher(-1, ports_with_rings());
+  Dispatcher dispatcher(-1, dependencies_with_rings());
   const RingFeeder feeder(*lanes_, other());
   take(dispatcher, bell(dispatcher.epoch(), feeder.lane + 1), other());
   take(dispatcher, bell(dispatcher.epoch(), feeder.lane), {::geteuid(), kOther + 1});
@@ -333,7 +333,7 @@ TEST_F(RingIntakeTest, ABellIsForALaneOfItsSender) {
 
 TEST_F(RingIntakeTest, ABellHasItsOwnLaneLookedAtOnly) {
   using enum Lanes::Which;
-  Dispatcher dispatcher(-1, ports_with_rings());
+  Dispatcher dispatcher(-1, dependencies_with_rings());
   const auto number = create("web/s on=1 type=list entries_max=9 base=16");
   RingFeeder silent(*lanes_, other()), rings(*lanes_, {::geteuid(), kOther + 1});
   ASSERT_TRUE(silent.bind(*lanes_, number) && rings.bind(*lanes_, number));
@@ -355,7 +355,7 @@ TEST_F(RingIntakeTest, ABellHasItsOwnLaneLookedAtOnly) {
 
 TEST_F(RingIntakeTest, ALaneThatIsCutAfterItsBellIsGoneOnWithBehindTheOthers) {
   using enum Lanes::Which;
-  Dispatcher dispatcher(-1, ports_with_rings());
+  Dispatcher dispatcher(-1, dependencies_with_rings());
   const auto number = create("web/s on=1 type=list entries_max=9 base=16");
   RingFeeder one(*lanes_, other()), two(*lanes_, {::geteuid(), kOther + 1});
   ASSERT_TRUE(one.bind(*lanes_, number) && two.bind(*lanes_, number));
@@ -377,7 +377,7 @@ TEST_F(RingIntakeTest, ALaneThatIsCutAfterItsBellIsGoneOnWithBehindTheOthers) {
 
 TEST_F(RingIntakeTest, ABellOfALaneThatIsGoneIsForgotten) {
   using enum Lanes::Which;
-  Dispatcher dispatcher(-1, ports_with_rings());
+  Dispatcher dispatcher(-1, dependencies_with_rings());
   const RingFeeder one(*lanes_, other()), two(*lanes_, {::geteuid(), kOther + 1});
   take(dispatcher, bell(dispatcher.epoch(), one.lane), one.sender);
   ASSERT_TRUE(lanes_->process_ended(kOther, ticks_.now(), 1h));
@@ -392,7 +392,7 @@ TEST_F(RingIntakeTest, ABellOfAnotherEpochIsAnsweredAsSamplesAre) {
   Feeder feeder(path_);
   const auto bytes = bell(12345, 1);
   feeder.send({bytes.data(), bytes.size()});
-  intake_with_rings_.settle();
+  intake_with_rings_.drain_feeders();
   feeder.expect_stale();
   EXPECT_EQ(own("rejects"), 0u);
 }
@@ -403,17 +403,17 @@ TEST_F(RingIntakeTest, SamplesOfAllRingsCountBeforeADefinitionOfAnotherProcess) 
   ASSERT_TRUE(feeder.bind(*lanes_, number));
   feeder.put(1);
   Feeder(path_).send("define web name=s data=reset");
-  intake_with_rings_.settle();
+  intake_with_rings_.drain_feeders();
   EXPECT_EQ(read("web"), "");
   EXPECT_EQ(feeder.taken(), 1u);
   feeder.put(2);
   wire::DatagramWriter writer(0);
   writer.request(1, "define web name=s data=reset");
   Feeder(path_).send(writer.bytes());
-  intake_with_rings_.settle();
+  intake_with_rings_.drain_feeders();
   EXPECT_EQ(read("web"), "");
   feeder.put(3);
-  intake_with_rings_.settle();
+  intake_with_rings_.drain_feeders();
   EXPECT_EQ(read("web"), "s 0x3 1\n");
 }
 
@@ -428,7 +428,7 @@ TEST_F(RingIntakeTest, WhatRingsHoldOfAStatisticThatGoesWithItsFeederIsCountedAs
   ASSERT_TRUE(statistics_.remove_interface("web", ticks_.now()));
   EXPECT_TRUE(lanes_->process_ended(kOther, ticks_.now(), 1h));
   EXPECT_TRUE(lanes_->process_ended(kOther + 1, ticks_.now(), 1h));
-  intake_with_rings_.settle();
+  intake_with_rings_.drain_feeders();
   EXPECT_EQ(own("rejects"), 1 + left);
   EXPECT_EQ(own("lane_dropped"), 1u);
 }
@@ -438,14 +438,14 @@ TEST_F(RingIntakeTest, AnIdWhoseBindingFailedIsNotBound) {
   RingFeeder feeder(*lanes_, other());
   EXPECT_FALSE(feeder.bind(*lanes_, number + 1));
   feeder.put(1);
-  intake_with_rings_.settle();
+  intake_with_rings_.drain_feeders();
   EXPECT_EQ(own("lane_bad"), 1u);
 }
 
 // All are answered, and the error log has one.
 TEST_F(RingIntakeTest, ALaneWithoutRoomForMoreCellsIsToldOnce) {
   RingFeeder feeder(*lanes_, other());
-  Dispatcher dispatcher(-1, ports_with_rings());
+  Dispatcher dispatcher(-1, dependencies_with_rings());
   wire::Binding next{.sequence = 1, .id = 0, .lane = feeder.lane, .number = 0};
   const auto rejects_of_two = [&] {
     wire::DatagramWriter writer(dispatcher.epoch());
@@ -470,12 +470,12 @@ TEST_F(RingIntakeTest, WhatAClosedLaneDropsIsCounted) {
   RingFeeder feeder(*lanes_, other());
   for (int i = 0; i < 3; ++i) {
     feeder.put(1);  // not bound
-    intake_with_rings_.settle();
+    intake_with_rings_.drain_feeders();
   }
   EXPECT_EQ(own("lane_bad"), 3u);
   feeder.fill();
   feeder.ring->count_dropped();
-  intake_with_rings_.settle();
+  intake_with_rings_.drain_feeders();
   EXPECT_EQ(own("lane_dropped"), 1u);
 }
 

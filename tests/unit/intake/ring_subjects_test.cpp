@@ -28,7 +28,7 @@ class RingSubjectsTest : public RingIntakeTest {
   Subject subject_of(std::string_view interface) { return file_of(interface)->subject(); }
   // As an open of this file does.
   std::string open(Intake& intake, std::string_view interface, std::string_view file = "data") {
-    intake.settle(file_of(interface, file)->subject(), {});
+    intake.drain_feeders(file_of(interface, file)->subject(), {});
     return read(interface, file);
   }
   std::string open(std::string_view interface) { return open(intake_with_rings_, interface); }
@@ -155,7 +155,7 @@ TEST_F(RingSubjectsTest, AStatisticThatIsRedefinedOrMadeAgainIsStillTheOpens) {
     execute(gone);
     number_ = create("web/s on=1 type=list entries_max=9 base=16");
     feeder.put(1);  // under the number that is gone
-    intake_with_rings_.settle();
+    intake_with_rings_.drain_feeders();
     ASSERT_TRUE(feeder.bind(*lanes_, number_));
     feeder.put(6);
     EXPECT_EQ(open("web"), "s 0x6 1\n") << gone;
@@ -193,7 +193,7 @@ TEST_F(RingSubjectsTest, ABellOfAnotherInterfaceIsForTheLoop) {
 }
 
 TEST_F(RingSubjectsTest, BellsOfTheOpensLanesAreAnsweredByTheOpen) {
-  Dispatcher dispatcher(-1, ports_with_rings());
+  Dispatcher dispatcher(-1, dependencies_with_rings());
   RingFeeder one(*lanes_, other()), two(*lanes_, {::geteuid(), kOther + 1});
   ASSERT_TRUE(one.bind(*lanes_, number_) && two.bind(*lanes_, polite_));
   const auto web = just(subject_of("web"));

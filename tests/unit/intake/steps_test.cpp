@@ -34,7 +34,7 @@ class WorkInStepsTest : public IntakeTest {
     for (int steps = 1;; ++steps) {
       const Datagram late{.bytes = bytes, .origin = origin};
       dispatcher.begin(late, clock_.now(), piece, Dispatcher::Commands::kCarriedOut, progress);
-      if (dispatcher.go_on({std::chrono::nanoseconds(0)})) return steps;
+      if (dispatcher.resume({std::chrono::nanoseconds(0)})) return steps;
       bytes = dispatcher.put_off();
       progress = dispatcher.progress();
       piece = Dispatcher::Piece::kRest;
@@ -45,7 +45,7 @@ class WorkInStepsTest : public IntakeTest {
 
 TEST_F(WorkInStepsTest, WhatFollowsARemovalFindsAllOfItDone) {
   fill("m");
-  Dispatcher dispatcher(socket_.fd(), ports());
+  Dispatcher dispatcher(socket_.fd(), dependencies());
   EXPECT_GT(take_late(dispatcher, "m/s7 1\nremove m\ncreate m/s0 on=1\nm/s0 5\n"), 5);
   dispatcher.publish_counts(clock_.now());
   EXPECT_EQ(read("m"), "s0 1\n");
@@ -55,7 +55,7 @@ TEST_F(WorkInStepsTest, WhatFollowsARemovalFindsAllOfItDone) {
 
 TEST_F(WorkInStepsTest, ARequestIsAnsweredWhenAllOfItIsDone) {
   fill("m");
-  Dispatcher dispatcher(socket_.fd(), ports());
+  Dispatcher dispatcher(socket_.fd(), dependencies());
   wire::DatagramWriter writer(0);
   writer.request(1, "remove m");
   writer.request(2, "remove m");  // there is none any more
@@ -73,7 +73,7 @@ TEST_F(WorkInStepsTest, OthersAreServedBetweenTwoStepsOfALine) {
   constexpr int kAll = 4 * static_cast<int>(statistics::Interface::kLineAtOnce);
   fill("m", kAll);
   const std::string last = "m/s" + std::to_string(kAll - 1);
-  Dispatcher dispatcher(socket_.fd(), ports());
+  Dispatcher dispatcher(socket_.fd(), dependencies());
   const auto add = [&](const std::string& path) {
     NamedSamples samples;
     samples.push(path, {.x = 4});
@@ -103,7 +103,7 @@ TEST_F(WorkInStepsTest, OthersAreServedBetweenTwoStepsOfALine) {
 }
 
 TEST_F(WorkInStepsTest, ObjectsThatAreWithdrawnGoInSteps) {
-  Dispatcher dispatcher(socket_.fd(), ports());
+  Dispatcher dispatcher(socket_.fd(), dependencies());
   std::string lines = "subsystem sub\n";
   for (int i = 0; i < kMany; ++i) lines += "object sub/o" + std::to_string(i) + "\n";
   (void)take_late(dispatcher, lines);

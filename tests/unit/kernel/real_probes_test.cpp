@@ -149,7 +149,7 @@ TEST_F(RealProbesTest, ARefusedRemovalIsNotTriedAgainAtOnce) {
 // A clock that advances by 10 ms whenever it is read.
 class ReadClock final : public Clock {
  public:
-  Moment now() const override { return {.monotonic = passed_ += 10ms, .realtime = {}}; }
+  Timestamp now() const override { return {.monotonic = passed_ += 10ms, .realtime = {}}; }
   void advance(std::chrono::nanoseconds by) { passed_ += by; }
 
  private:

@@ -99,9 +99,9 @@ struct Measured {
   std::uint64_t lost = 0;
 };
 Measured measure(const std::vector<KernelEvent>& events) {
-  KernelLatencies latencies(1, Moment());
+  KernelLatencies latencies(1, Timestamp());
   EXPECT_TRUE(latencies.enable(Measuring::kWakeup, 1));
-  latencies.take(events, Moment());
+  latencies.take(events, Timestamp());
   return {latencies.set(Latencies::kWakeup).histogram(0),
           latencies.set(Latencies::kWakeupShared).histogram(0),
           latencies.set(Latencies::kWakeup).snapshot().lost()};

@@ -23,7 +23,7 @@ std::string rows_with_samples(const std::string& text) {
   return out;
 }
 
-Moment at(std::chrono::nanoseconds time) { return {.monotonic = time}; }
+Timestamp at(std::chrono::nanoseconds time) { return {.monotonic = time}; }
 
 Record record(std::chrono::nanoseconds latency, unsigned cpu = 0, pid_t pid = 1) {
   return {

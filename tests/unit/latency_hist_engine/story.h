@@ -123,7 +123,7 @@ class StoryTest : public testing::Test {
   std::uint64_t lost(Latencies which) { return latencies_.set(which).snapshot().lost(); }
   std::uint64_t bounded(Latencies which) { return latencies_.set(which).snapshot().bounded(); }
 
-  KernelLatencies latencies_{kCpus, Moment()};
+  KernelLatencies latencies_{kCpus, Timestamp()};
 };
 
 }  // namespace tallyfs::latency_hist

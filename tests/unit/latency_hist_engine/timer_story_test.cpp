@@ -287,7 +287,7 @@ TEST_F(TimerStory, HoldsABoundedNumberOfTimersAndCountsThoseItForgets) {
   std::vector<KernelEvent> events(TimerTracker::kTimersMax + 1,
                                   {.kind = KernelEventKind::kTimerStart});
   for (std::size_t i = 0; i < events.size(); ++i) events[i].number = i;
-  latencies_.take(events, Moment());
+  latencies_.take(events, Timestamp());
   EXPECT_EQ(unmatched(Latencies::kMissedTimerOffsets), TimerTracker::kTimersMax);
 }
 
@@ -306,7 +306,7 @@ TEST_F(TimerStory, BoundsWakeupsOfTimersToo) {
 }
 
 TEST_F(TimerStory, GoesOnGivingUpTimersAfterATimeFromTheFarFuture) {
-  const Moment now{.monotonic = std::chrono::seconds(50)};
+  const Timestamp now{.monotonic = std::chrono::seconds(50)};
   for (const std::int64_t far : {kEventTimeMaxNs, kEventTimeMaxNs - 1, INT64_MAX, INT64_MIN}) {
     const KernelEvent event{.time_ns = far, .kind = KernelEventKind::kTimerExpire, .number = 7};
     latencies_.take({&event, 1}, now);
@@ -328,7 +328,7 @@ TEST_F(TimerStory, TakesALatenessOfYearsAsADay) {
       {.kind = KernelEventKind::kTimerStart, .number = 1, .clock_ns = 0, .task = rt},
       {.kind = KernelEventKind::kTimerExpire, .number = 1, .clock_ns = INT64_MAX},
       {.kind = KernelEventKind::kWakeup, .task = rt}};
-  latencies_.take(events, Moment());
+  latencies_.take(events, Timestamp());
   EXPECT_EQ(latencies_.set(Latencies::kMissedTimerOffsets).histogram(0).max_us(),
             std::chrono::microseconds(std::chrono::hours(24)).count());
 }

@@ -292,7 +292,7 @@ TEST_F(WakeupStory, TakesNoHarmFromTimesThatCannotBe) {
           {.time_ns = time, .kind = KernelEventKind::kWakeup, .task = rt},
           {.time_ns = 0, .kind = KernelEventKind::kSwitch, .task = rt},
           {.time_ns = 0, .kind = KernelEventKind::kLost, .number = UINT64_MAX}};
-      latencies_.take(events, Moment());
+      latencies_.take(events, Timestamp());
     }
   }
   EXPECT_EQ(lost(Latencies::kWakeup), UINT64_MAX) << "where a counter stays";

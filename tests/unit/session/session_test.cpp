@@ -20,18 +20,18 @@ namespace tallyfs {
 namespace {
 
 struct NoBarrier final : Barrier {
-  using Barrier::settle;
-  Moment settle(Subject, const std::function<void()>&) override { return {}; }
+  using Barrier::drain_feeders;
+  Timestamp drain_feeders(Subject, const std::function<void()>&) override { return {}; }
 };
 
 struct NoCounters final : DaemonCounters {
-  void record(DaemonCounter, std::int64_t, std::uint64_t, Moment) override {}
+  void record(DaemonCounter, std::int64_t, std::uint64_t, Timestamp) override {}
 };
 
 // Counts how often it is read.
 class CountingClock final : public Clock {
  public:
-  Moment now() const override {
+  Timestamp now() const override {
     ++reads_;
     return {};
   }
@@ -45,8 +45,8 @@ struct ShortFile final : File {
   Result<std::string> render(const CallContext&, std::size_t) const override {
     return std::string("text\n");
   }
-  Moment last_change(Moment) const override { return {}; }
-  std::optional<std::uint64_t> version(Moment) const override { return 1; }
+  Timestamp last_change(Timestamp) const override { return {}; }
+  std::optional<std::uint64_t> version(Timestamp) const override { return 1; }
 };
 
 // Of a source that does not answer, say, or longer than any text that is open.
@@ -56,7 +56,7 @@ struct FailingFile final : File {
     ++renders;
     return Error{code, "there is no text"};
   }
-  Moment last_change(Moment) const override { return {}; }
+  Timestamp last_change(Timestamp) const override { return {}; }
 
   const ErrorCode code;
   mutable std::atomic<int> renders{0};
@@ -112,7 +112,7 @@ class SessionTest : public testing::Test {
     explicit Server(SessionTest& of, NodeId first)
         : tree(of.clock_.now(), first),
           errors(of.clock_.now()),
-          operations(Parts{tree, errors, counters, barrier, of.clock_}, {}, {}) {
+          operations(Operations::Dependencies{tree, errors, counters, barrier, of.clock_}, {}, {}) {
       session = Session::create(operations, {.fd = of.kernel_.device(),
                                              .mount_options = {},
                                              .handover = &of.handover_,

@@ -20,14 +20,14 @@ struct HandedPages {
   std::array<Shape, kHandedSwitches> shapes{};
   FakeProcesses processes;
 
-  Ports ports() {
+  BranchDependencies dependencies() {
     return {.switches = {.switches = switches}, .shapes = shapes, .processes = &processes};
   }
 };
 
 class HandedTest : protected HandedPages, public StatisticsTest {
  protected:
-  HandedTest() : StatisticsTest(HandedPages::ports()) {}
+  HandedTest() : StatisticsTest(HandedPages::dependencies()) {}
 
   std::uint64_t make(const std::string& text) { return execute("create " + text).value().number; }
   const Switch& switch_of(std::uint64_t number) const {
@@ -57,7 +57,7 @@ class Next {
        const Loading& loading, const Ledger::Limits& limits = {})
       : clock_(clock),
         ledger_(limits, kDaemon),
-        statistics_(tree_, ledger_, kDaemon, clock_.now(), pages.ports()) {
+        statistics_(tree_, ledger_, kDaemon, clock_.now(), pages.dependencies()) {
     loaded = objects.load_into(statistics_, loading);
   }
 
@@ -496,7 +496,7 @@ TEST_F(HandedTest, WhatIsNoStateOfOursIsRefused) {
       Tree tree{clock_.now()};
       Ledger ledger{Ledger::Limits{}};
       HandedPages pages;
-      StatisticsBranch other(tree, ledger, kDaemon, clock_.now(), pages.ports());
+      StatisticsBranch other(tree, ledger, kDaemon, clock_.now(), pages.dependencies());
       EXPECT_FALSE(other.load(part, {.now = clock_.now(), .has_pages = true})) << size;
     }
   }

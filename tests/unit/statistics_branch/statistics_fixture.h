@@ -19,8 +19,8 @@ namespace tallyfs::statistics {
 
 class StatisticsTest : public testing::Test {
  protected:
-  explicit StatisticsTest(Ports ports = {})
-      : statistics_(tree_, ledger_, kDaemon, clock_.now(), ports) {}
+  explicit StatisticsTest(BranchDependencies dependencies = {})
+      : statistics_(tree_, ledger_, kDaemon, clock_.now(), dependencies) {}
 
   Result<Done> execute(std::string_view line, const Sender& sender = kAlice) {
     const auto parsed = wire::parse_line(line);

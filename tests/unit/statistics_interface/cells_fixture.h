@@ -106,7 +106,7 @@ struct CellsFixture {
     std::string bytes;
     ByteWriter out(bytes);
     fixture.interface->hand_on(out, fixture.clock.now(), some);
-    go_on(bytes, sources);
+    resume(bytes, sources);
   }
   // The same after a kill, with what was saved some time before.
   std::string save(CellBudget some) {
@@ -115,13 +115,13 @@ struct CellsFixture {
     fixture.interface->save_for_successor(out, some);
     return bytes;
   }
-  void go_on(const std::string& bytes, const std::vector<std::shared_ptr<FakeSource>>& sources) {
+  void resume(const std::string& bytes, const std::vector<std::shared_ptr<FakeSource>>& sources) {
     ByteReader in(bytes);
     auto next = Interface::load_handed(in, fixture.ledger);
     ASSERT_TRUE(next);
     fixture.interface = std::move(next.value());
     for (std::size_t i = 0; i < shapes.size(); ++i) {
-      fixture.interface->go_on_at(statistic(i), published(i));
+      fixture.interface->resume_at(statistic(i), published(i));
     }
     for (const auto& each : sources) {
       ASSERT_TRUE(fixture.interface->bind_cells(statistic(0), each, 0));

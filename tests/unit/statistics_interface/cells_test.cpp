@@ -511,7 +511,7 @@ class RandomFeeders {
     ended_before_ = std::exchange(ended_, {});
   }
   void kill() {
-    fixture_.go_on(saved_, found());
+    fixture_.resume(saved_, found());
     end_again();
   }
   // By the next server.

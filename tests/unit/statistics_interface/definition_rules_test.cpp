@@ -18,7 +18,7 @@ TEST(DefinitionRulesTest, AStatisticIsBornOffWithAllTimesThatOfItsCreation) {
 
 TEST(DefinitionRulesTest, OneThatIsOffIgnoresSamples) {
   Fixture fixture("range_min=0");
-  const Moment created = fixture.last_change();
+  const Timestamp created = fixture.last_change();
   fixture.clock.advance(seconds(1));
   fixture.add({{.x = 1}, {.x = -1}});
   EXPECT_EQ(fixture.data(), "s 0\n");
@@ -30,7 +30,7 @@ TEST(DefinitionRulesTest, SwitchingOnWhatIsOnChangesNothing) {
   Fixture fixture("on=1");
   fixture.add(5);
   const std::string before = fixture.definition();
-  const Moment last_change = fixture.last_change();
+  const Timestamp last_change = fixture.last_change();
   fixture.clock.advance(seconds(1));
   EXPECT_EQ(fixture.define("on=1"), "");
   EXPECT_EQ(fixture.definition(), before);
@@ -75,7 +75,7 @@ TEST(DefinitionRulesTest, WritingTheFileBackChangesNothing) {
     const std::string definition = fixture.definition();
     fixture.clock.advance(std::chrono::milliseconds(500));
     const std::string data = fixture.data();
-    const Moment last_change = fixture.last_change();
+    const Timestamp last_change = fixture.last_change();
     EXPECT_EQ(fixture.define(definition), "");
     EXPECT_EQ(fixture.definition(), definition);
     EXPECT_EQ(fixture.data(), data);

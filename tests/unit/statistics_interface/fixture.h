@@ -15,7 +15,7 @@
 
 namespace tallyfs {
 
-inline bool operator==(const Moment& a, const Moment& b) {
+inline bool operator==(const Timestamp& a, const Timestamp& b) {
   return a.monotonic == b.monotonic && a.realtime == b.realtime;
 }
 
@@ -68,7 +68,7 @@ struct Fixture {
     CellBudget budget(CellBudget::Of::kAll);
     return interface->overview(clock.now(), budget);
   }
-  Moment last_change() { return interface->last_change(clock.now()); }
+  Timestamp last_change() { return interface->last_change(clock.now()); }
   std::string saved() const {
     std::string bytes;
     ByteWriter out(bytes);

@@ -183,7 +183,7 @@ TEST(HistoryTest, APeriodThatEndsIsAChangeWhenItIsNoticed) {
   Fixture fixture(kThreeSeconds);
   fixture.add(1);
   fixture.clock.advance(milliseconds(1500));
-  const Moment noticed = fixture.clock.now();
+  const Timestamp noticed = fixture.clock.now();
   EXPECT_EQ(fixture.last_change(), noticed);
   fixture.clock.advance(milliseconds(400));
   EXPECT_EQ(fixture.last_change(), noticed);

@@ -62,19 +62,19 @@ TEST(InterfaceTest, LastChangeIsThatOfSamplesHitsAndDefinitions) {
     fixture.clock.advance(std::chrono::seconds(1));
     return fixture.clock.now();
   };
-  const Moment sample = tick();
+  const Timestamp sample = tick();
   fixture.add(1);
   EXPECT_EQ(fixture.last_change(), sample);
-  const Moment hit = tick();
+  const Timestamp hit = tick();
   fixture.add(-1);
   EXPECT_EQ(fixture.last_change(), hit);
-  const Moment defined = tick();
+  const Timestamp defined = tick();
   fixture.define("range_min=1");
   EXPECT_EQ(fixture.last_change(), defined);
-  const Moment reset = tick();
+  const Timestamp reset = tick();
   fixture.define("data=reset");
   EXPECT_EQ(fixture.last_change(), reset);
-  const Moment created = tick();
+  const Timestamp created = tick();
   fixture.create("t", "");
   EXPECT_EQ(fixture.last_change(), created);
   tick();
@@ -85,7 +85,7 @@ TEST(InterfaceTest, LastChangeIsThatOfSamplesHitsAndDefinitions) {
 
 TEST(InterfaceTest, AnOlderMomentDoesNotTurnTheLastChangeBack) {
   Fixture fixture("on=1");
-  const Moment before = fixture.clock.now();
+  const Timestamp before = fixture.clock.now();
   fixture.clock.advance(std::chrono::seconds(1));
   fixture.add(1);
   const Sample sample;

@@ -16,7 +16,7 @@ TEST(KeptCellsTest, AnEraThatWasNotSavedIsOver) {
   EXPECT_EQ(fixture.fixture.define("data=reset"), "");
   source->add(fixture.shapes[0], 100);
   const std::uint32_t era = fixture.shapes[0].era;
-  fixture.go_on(saved, {source});
+  fixture.resume(saved, {source});
   EXPECT_EQ(fixture.samples(), 7u);
   EXPECT_EQ(fixture.data(), 7u);
   EXPECT_EQ(fixture.shapes[0].era, era + 1);
@@ -37,7 +37,7 @@ TEST(KeptCellsTest, WhatAnEndedFeederHadCountedIsTakenOnceWheneverTheServerIsKil
   fixture.end(ended);
   const std::string after = fixture.save(fixture.budget);
   for (const std::string* const saved : {&before, &after, &before}) {
-    fixture.go_on(*saved, {ended, other});
+    fixture.resume(*saved, {ended, other});
     fixture.end(ended);
     EXPECT_EQ(fixture.samples(), 28u);
     EXPECT_EQ(fixture.data(), 28u);
@@ -56,7 +56,7 @@ TEST(KeptCellsTest, WhatWasTakenOutAsTheOwnerAloneMayFeedCountsOnceAfterAKill) {
   others->add(fixture.shapes[0], 5);
   EXPECT_EQ(fixture.samples(), 107u);
   for (int kills = 0; kills < 2; ++kills) {
-    fixture.go_on(fixture.save(fixture.budget), {owners, others});
+    fixture.resume(fixture.save(fixture.budget), {owners, others});
     EXPECT_EQ(fixture.samples(), 107u);
     EXPECT_EQ(fixture.data(), 107u);
   }
@@ -68,10 +68,10 @@ TEST(KeptCellsTest, ThoseThatMayNotFeedItAreKnownToTheNextServerAsTakenOut) {
   const auto others = fixture.bind(kStranger);
   others->add(fixture.shapes[0], 100);
   EXPECT_TRUE(fixture.fixture.interface->set_feed(Feed::kOwner, fixture.fixture.clock.now()));
-  fixture.go_on(fixture.save(fixture.budget), {});
+  fixture.resume(fixture.save(fixture.budget), {});
   fixture.fixture.interface->find_taken_out(fixture.statistic(0), others, 0);
   EXPECT_TRUE(fixture.fixture.interface->set_feed(Feed::kAny, fixture.fixture.clock.now()));
-  fixture.go_on(fixture.save(fixture.budget), {others});
+  fixture.resume(fixture.save(fixture.budget), {others});
   EXPECT_EQ(fixture.samples(), 100u);
   EXPECT_EQ(fixture.data(), 100u);
 }
@@ -86,7 +86,7 @@ TEST(KeptCellsTest, ACellThatIsBoundAgainIsBoundInTheNextServer) {
   fixture.bind(others, 0, 0);
   others->add(fixture.shapes[0], 5);
   EXPECT_EQ(fixture.samples(), 5u);
-  fixture.go_on(fixture.save(fixture.budget), {others});
+  fixture.resume(fixture.save(fixture.budget), {others});
   others->add(fixture.shapes[0], 2);
   EXPECT_EQ(fixture.samples(), 7u);
 }

@@ -22,7 +22,8 @@ TEST(StatisticRowTest, KeepsTheOrderOfThoseThatAreLeft) {
       row.erase(**at);
       slow.erase(at);
     } else {
-      slow.push_back(&row.append(std::make_unique<Statistic>(numbered(i), Definition{}, Moment{})));
+      slow.push_back(
+          &row.append(std::make_unique<Statistic>(numbered(i), Definition{}, Timestamp{})));
     }
     ASSERT_EQ(row.size(), slow.size());
   }
@@ -34,7 +35,7 @@ TEST(StatisticRowTest, KeepsTheOrderOfThoseThatAreLeft) {
 TEST(StatisticRowTest, IsEmptyWhenTheLastIsGone) {
   StatisticRow row;
   for (int round = 0; round < 3; ++round) {
-    Statistic& only = row.append(std::make_unique<Statistic>("s", Definition{}, Moment{}));
+    Statistic& only = row.append(std::make_unique<Statistic>("s", Definition{}, Timestamp{}));
     EXPECT_EQ(names_in(row), "s ");
     row.erase(only);
     EXPECT_EQ(names_in(row), "");

@@ -16,7 +16,7 @@ Result<std::string> definition(Fixture& fixture, std::size_t bytes_max) {
 
 // Either text, with just enough room and with one byte less; and its length without the text.
 void expect_bounded(Fixture& fixture) {
-  const Moment now = fixture.clock.now();
+  const Timestamp now = fixture.clock.now();
   const std::size_t length = fixture.data().size();
   EXPECT_EQ(fixture.interface->data_length(now, length).value(), length);
   if (length != 0) {
@@ -70,7 +70,7 @@ TEST(TextBoundTest, ARefusalChangesNothing) {
   fixture.add(5);
   fixture.create("t", "on=1 type=history entries_max=3 mode=increments period=1000000");
   fixture.clock.advance(std::chrono::seconds(1));
-  const Moment last_change = fixture.last_change();
+  const Timestamp last_change = fixture.last_change();
   const std::string before = fixture.saved();
   EXPECT_FALSE(data(fixture, 3));
   EXPECT_FALSE(definition(fixture, 3));

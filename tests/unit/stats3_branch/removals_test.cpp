@@ -40,7 +40,8 @@ class StatsRemovalsTest : public testing::Test {
   Tree tree_{clock_.now()};
   Ledger ledger_{Ledger::Limits{}};
   FakeProcesses processes_;
-  StatsBranch branch_{tree_, ledger_, kDaemon, clock_.now(), Ports{.processes = &processes_}};
+  StatsBranch branch_{tree_, ledger_, kDaemon, clock_.now(),
+                      BranchDependencies{.processes = &processes_}};
 };
 
 TEST_F(StatsRemovalsTest, OfAProcessThatHasEndedThoseGoThatNoOtherTakesUp) {

@@ -44,7 +44,7 @@ struct NextStats {
       : tree(loading.now),
         now(loading.now),
         stats(tree, ledger, kDaemon, now,
-              Ports{.switches = {switches, kFirst}, .processes = &processes}) {
+              BranchDependencies{.switches = {switches, kFirst}, .processes = &processes}) {
     done = objects.load_into(stats, loading);
   }
   std::string read(std::string_view directory, std::string_view name) {
@@ -60,7 +60,7 @@ struct NextStats {
 
   Tree tree;
   Ledger ledger{Ledger::Limits{}};
-  Moment now;
+  Timestamp now;
   StatsBranch stats;
   Result<void> done;
 };
@@ -145,7 +145,8 @@ TEST_F(StatsHandedTest, DamagedContentsAreRefused) {
       Tree tree(clock_.now());
       Ledger ledger{Ledger::Limits{}};
       std::vector<Switch> others(16);
-      StatsBranch stats(tree, ledger, kDaemon, clock_.now(), Ports{.switches = {others, kFirst}});
+      StatsBranch stats(tree, ledger, kDaemon, clock_.now(),
+                        BranchDependencies{.switches = {others, kFirst}});
       for (std::size_t k = 0; k < i; ++k) (void)stats.load(objects.at(k), loading);
       SavedObject cut = objects.at(i);
       cut.bytes = std::string_view(bytes).substr(0, size);

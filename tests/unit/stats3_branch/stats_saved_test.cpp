@@ -26,7 +26,7 @@ struct LoadedStats {
 
   Tree tree;
   Ledger ledger{Ledger::Limits{}};
-  Moment now;
+  Timestamp now;
   StatsBranch stats;
   Result<void> done;
 };

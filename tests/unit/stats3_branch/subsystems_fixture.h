@@ -105,7 +105,8 @@ class SubsystemsTest : public testing::Test {
   ErrorLog errors_{clock_.now()};
   StatsBranch subsystems_{
       tree_, ledger_, kDaemon, clock_.now(),
-      Ports{.switches = {switches_, kFirst}, .processes = &processes_, .errors = &errors_}};
+      BranchDependencies{
+          .switches = {switches_, kFirst}, .processes = &processes_, .errors = &errors_}};
 };
 
 }  // namespace tallyfs::stats3

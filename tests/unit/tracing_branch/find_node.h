@@ -9,7 +9,7 @@ namespace tallyfs::tracing {
 
 // The node at `path` below a directory.
 inline Result<NodeInfo> find_node(const Tree& tree, NodeId directory, std::string_view path,
-                                  Moment now) {
+                                  Timestamp now) {
   for (;;) {
     const std::string_view name = path.substr(0, path.find('/'));
     tree.rules(directory).value()->entered(now);

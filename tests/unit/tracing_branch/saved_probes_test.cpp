@@ -15,7 +15,7 @@ class KeptObjects : public ObjectSink {
     return true;
   }
   // Returns the refusals.
-  std::vector<std::string> load(Tracing& into, Moment now, bool has_pages = false) const {
+  std::vector<std::string> load(Tracing& into, Timestamp now, bool has_pages = false) const {
     std::vector<std::string> refusals;
     for (const Kept& each : objects_) {
       const auto loaded =
@@ -52,28 +52,28 @@ class SavedProbesTest : public ProbesTest {
   using ProbesTest::ProbesTest;
   // Another server, with or without a source of probes.
   struct Next {
-    explicit Next(Moment now, bool has_probes, ProbeTargets targets = {})
+    explicit Next(Timestamp now, bool has_probes, ProbeTargets targets = {})
         : tracing(tree, directory, ledger,
                   {.probes = has_probes ? &probes : nullptr, .probe_targets = targets}, now) {}
     Ledger ledger{Ledger::Limits()};  // files of the tree give back to it
-    Tree tree{Moment{}};
+    Tree tree{Timestamp{}};
     NodeId directory =
-        tree.add_directory(Tree::kRoot, "tracing", std::make_shared<Directory>(), Moment{});
+        tree.add_directory(Tree::kRoot, "tracing", std::make_shared<Directory>(), Timestamp{});
     FakeSource kernel;
     PlayedProbes probes{kernel};
     Tracing tracing;
     bool has(std::string_view path) {
-      return find_node(tree, directory, path, Moment{}).has_value();
+      return find_node(tree, directory, path, Timestamp{}).has_value();
     }
     Result<void> write(std::string_view text) {
-      CallContext call(Moment{});
+      CallContext call(Timestamp{});
       call.uid = 0;
-      const auto node = find_node(tree, directory, "uprobe_events", Moment{});
+      const auto node = find_node(tree, directory, "uprobe_events", Timestamp{});
       return tree.file(node.value().id).value()->write_line(text, call);
     }
     std::string read(std::string_view path) {
-      const auto node = find_node(tree, directory, path, Moment{});
-      return tree.file(node.value().id).value()->render(Moment{}, 1 << 20).value();
+      const auto node = find_node(tree, directory, path, Timestamp{});
+      return tree.file(node.value().id).value()->render(Timestamp{}, 1 << 20).value();
     }
   };
   KeptObjects kept() {

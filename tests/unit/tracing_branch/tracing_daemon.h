@@ -30,7 +30,7 @@ class TracingDaemon {
   TracingBranch& branch() { return branch_; }
   FakeSource& kernel() { return kernel_; }
   ErrorLog& errors() { return *errors_; }
-  Moment now() const { return clock_.now(); }
+  Timestamp now() const { return clock_.now(); }
 
   Result<void> offer(const std::string& name, std::uint32_t id, const std::string& extra = "") {
     std::string text = format_of(name, static_cast<int>(id));
@@ -91,7 +91,7 @@ class TracingDaemon {
     options.tracing.clock = &clock_;
     options.tracing.cpus = 2;
     options.kernel = &kernel_;
-    options.ports.processes = &processes_;
+    options.dependencies.processes = &processes_;
     return options;
   }
 

@@ -50,7 +50,7 @@ class TracingPagesTest : public TracingTest {
     tracing_.feed(kernel_, {&record, 1}, now_);
   }
 
-  const Moment now_ = clock_.now();
+  const Timestamp now_ = clock_.now();
 };
 
 TEST_F(TracingPagesTest, ConcurrentReadersTakeEachRecordOnceAndInOrder) {

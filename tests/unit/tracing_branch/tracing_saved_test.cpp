@@ -118,7 +118,7 @@ class TracingSavedTest : public testing::Test {
     }
   }
 
-  Moment now() const { return clock_.now(); }
+  Timestamp now() const { return clock_.now(); }
 
   FakeClock clock_{std::chrono::seconds(10)};
   TracingDaemon first_{clock_}, second_{clock_};

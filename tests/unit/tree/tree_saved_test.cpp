@@ -16,7 +16,7 @@ class EmptyFile final : public File {
   Result<std::string> render(const CallContext&, std::size_t) const override {
     return std::string();
   }
-  Moment last_change(Moment) const override { return {}; }
+  Timestamp last_change(Timestamp) const override { return {}; }
 };
 
 class Changes final : public TreeObserver {
@@ -30,10 +30,10 @@ class Changes final : public TreeObserver {
 
 class TreeSavedTest : public testing::Test {
  protected:
-  static NodeId directory(Tree& tree, NodeId parent, std::string_view name, Moment now = {}) {
+  static NodeId directory(Tree& tree, NodeId parent, std::string_view name, Timestamp now = {}) {
     return tree.add_directory(parent, name, std::make_shared<Directory>(), now);
   }
-  static NodeId file(Tree& tree, NodeId parent, std::string_view name, Moment now = {}) {
+  static NodeId file(Tree& tree, NodeId parent, std::string_view name, Timestamp now = {}) {
     return tree.add_file(parent, name, {0600}, std::make_shared<EmptyFile>(), now);
   }
   static std::string saved(const Tree& tree) {
@@ -42,7 +42,7 @@ class TreeSavedTest : public testing::Test {
     tree.save(out);
     return bytes;
   }
-  static Moment at(std::int64_t seconds) {
+  static Timestamp at(std::int64_t seconds) {
     return {std::chrono::seconds(seconds), std::chrono::seconds(seconds)};
   }
 

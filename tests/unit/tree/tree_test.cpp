@@ -15,7 +15,7 @@ class Note final : public File {
   Result<std::string> render(const CallContext&, std::size_t) const override {
     return std::string("text\n");
   }
-  Moment last_change(Moment) const override { return {}; }
+  Timestamp last_change(Timestamp) const override { return {}; }
 };
 
 class TreeTest : public testing::Test {

@@ -10,13 +10,13 @@
 
 namespace tallyfs {
 
-inline void put_moment(ByteWriter& out, Moment moment) {
+inline void put_timestamp(ByteWriter& out, Timestamp moment) {
   out.put(std::int64_t{moment.monotonic.count()});
   out.put(std::int64_t{moment.realtime.count()});
 }
 
-inline Moment get_moment(ByteReader& in) {
-  Moment moment;
+inline Timestamp get_timestamp(ByteReader& in) {
+  Timestamp moment;
   moment.monotonic = std::chrono::nanoseconds(in.get<std::int64_t>());
   moment.realtime = std::chrono::nanoseconds(in.get<std::int64_t>());
   return moment;

@@ -13,7 +13,7 @@
 
 namespace tallyfs {
 
-struct Ports {
+struct BranchDependencies {
   SwitchRegion switches = {};         // without switches, feeders send everything
   std::span<Shape> shapes = {};       // without, feeders have no cells
   ProcessWatch* processes = nullptr;  // without it, nothing can have lifetime=feeder
