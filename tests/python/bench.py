@@ -13,7 +13,7 @@ import tempfile
 import time
 from itertools import repeat
 
-import stand
+import daemon_fixture
 
 import tally
 
@@ -80,7 +80,7 @@ def into_shared_memory(all):
 
 def c_batch(kind):
     """statistic_add_batch() of the same libtally, by one call of ctypes."""
-    library = ctypes.CDLL(stand.BIN.parent / "lib/libtally.so")
+    library = ctypes.CDLL(daemon_fixture.BIN.parent / "lib/libtally.so")
     interface, statistic = ctypes.c_void_p(), ctypes.c_void_p()
     library.statistic_create_interface(ctypes.byref(interface), b"c-" + kind.encode(), 0)
     library.statistic_create(ctypes.byref(statistic), interface, kind.encode(), None)
@@ -150,7 +150,7 @@ def show(best):
 
 def main(rounds=300):
     with tempfile.TemporaryDirectory() as directory:
-        daemon = stand.Daemon(directory)
+        daemon = daemon_fixture.Daemon(directory)
         daemon.start()
         try:
             tally.statistic_configure(socket=daemon.socket)

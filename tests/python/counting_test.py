@@ -5,7 +5,7 @@ import signal
 import tempfile
 import unittest
 
-from stand import INTO_CELLS, WEB, RunningDaemonCase, eventually
+from daemon_fixture import INTO_CELLS, WEB, RunningDaemonCase, eventually
 
 
 class CountingTest(RunningDaemonCase):

@@ -3,7 +3,8 @@ import re
 import signal
 import unittest
 
-from stand import CALL_MAX_S, INTO_CELLS, WEB, DaemonCase, RunningDaemonCase, eventually
+from daemon_fixture import (CALL_MAX_S, INTO_CELLS, WEB, DaemonCase, RunningDaemonCase,
+                            eventually)
 
 
 class AbsentDaemonTest(DaemonCase):

@@ -1,7 +1,7 @@
 """Statistics with decimals=: floats are samples."""
 import unittest
 
-from stand import INTO_CELLS, RunningDaemonCase
+from daemon_fixture import INTO_CELLS, RunningDaemonCase
 
 
 class DecimalsTest(RunningDaemonCase):

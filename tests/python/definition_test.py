@@ -2,7 +2,7 @@
 import unittest
 import weakref
 
-from stand import RunningDaemonCase, eventually
+from daemon_fixture import RunningDaemonCase, eventually
 
 import tally
 

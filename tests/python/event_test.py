@@ -1,7 +1,7 @@
 """Events of a Python program."""
 import unittest
 
-from stand import RunningDaemonCase
+from daemon_fixture import RunningDaemonCase
 
 
 class EventTest(RunningDaemonCase):

@@ -3,7 +3,7 @@ import errno
 import re
 import unittest
 
-from stand import DaemonCase, RunningDaemonCase, eventually
+from daemon_fixture import DaemonCase, RunningDaemonCase, eventually
 
 
 class LatencyCase(DaemonCase):

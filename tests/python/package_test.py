@@ -11,7 +11,7 @@ import tempfile
 import time
 import unittest
 
-from stand import CLIENT, DEADLINE_S, ROOT, WEB, RunningDaemonCase
+from daemon_fixture import CLIENT, DEADLINE_S, ROOT, WEB, RunningDaemonCase
 
 import tally
 

@@ -1,7 +1,7 @@
 """Samples on their way to a daemon: switches, batches, delay, threads, forks, ends."""
 import unittest
 
-from stand import WEB, DaemonCase, RunningDaemonCase, eventually
+from daemon_fixture import WEB, DaemonCase, RunningDaemonCase, eventually
 
 
 class SwitchTest(RunningDaemonCase):

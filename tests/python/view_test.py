@@ -1,7 +1,7 @@
 """Views: what a feeder makes of its statistics beside them."""
 import unittest
 
-from stand import RunningDaemonCase
+from daemon_fixture import RunningDaemonCase
 
 
 class ViewTest(RunningDaemonCase):

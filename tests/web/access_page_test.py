@@ -9,7 +9,7 @@ import unittest
 from selenium.webdriver.common.keys import Keys
 
 from page_case import COLOURS, PageCase
-from stand import ROOT, until
+from page_fixture import ROOT, until
 
 AXE = "axe-core-4.10.3"
 AXE_SHA512 = ("5e6edba515e70d25f6604d9815f064d859c5d1ea7ab661bbc4f87c88779ef0c2"

@@ -10,7 +10,7 @@ import sys
 import time
 
 try:
-    from stand import Browser, Mount, Web, until
+    from page_fixture import Browser, Mount, Web, until
 except ImportError:
     print("NOT MEASURED: python3-selenium is not installed")
     sys.exit(0)

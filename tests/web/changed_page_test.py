@@ -4,7 +4,7 @@ import subprocess
 import unittest
 
 from page_case import CONTRAST, PageCase
-from stand import BIN, Web, until
+from page_fixture import BIN, Web, until
 
 
 class ChangedPageTest(PageCase):

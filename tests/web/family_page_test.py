@@ -4,7 +4,7 @@ import time
 import unittest
 
 from page_case import COLOURS, CONTRAST, PageCase
-from stand import BIN, Web, until
+from page_fixture import BIN, Web, until
 
 CART = "latency{route:%2Fcart}"
 ARRAY = "type=array scale=log2 base_interval=1 range_min=0 range_max=1048576"

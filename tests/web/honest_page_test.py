@@ -4,7 +4,7 @@ import time
 import unittest
 
 from page_case import PageCase
-from stand import Web, until
+from page_fixture import Web, until
 
 
 class HonestPageTest(PageCase):

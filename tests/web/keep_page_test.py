@@ -10,7 +10,7 @@ import xml.etree.ElementTree
 from PIL import Image
 
 from page_case import COLOURS, PageCase
-from stand import until
+from page_fixture import until
 
 
 class KeepPageTest(PageCase):

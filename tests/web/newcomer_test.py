@@ -2,7 +2,7 @@
 import unittest
 
 from page_case import COLOURS, PageCase
-from stand import Web, until
+from page_fixture import Web, until
 
 TYPES = ["range", "list", "array", "quantiles", "last", "history", "raw", "value"]
 

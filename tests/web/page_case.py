@@ -1,7 +1,7 @@
 """What tests of the page share: a mount, tally-web, a browser, and scripts that look at it."""
 import unittest
 
-from stand import Browser, Mount, Web
+from page_fixture import Browser, Mount, Web
 
 # How many colours a heat map has.
 COLOURS = """

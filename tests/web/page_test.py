@@ -6,7 +6,7 @@ import unittest
 import urllib.request
 
 from page_case import COLOURS, CONTRAST, PageCase
-from stand import BIN, PATIENCE, ROOT, Web, until
+from page_fixture import BIN, PATIENCE, ROOT, Web, until
 
 
 class PageTest(PageCase):

@@ -15,7 +15,7 @@ import threading
 
 from PIL import Image
 
-from stand import BIN, Browser, Web, until
+from page_fixture import BIN, Browser, Web, until
 
 STATISTIC = "timer/lateness{cpu:0}"
 LINES = 18  # of the terminal, each of a second

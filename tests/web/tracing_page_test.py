@@ -3,7 +3,7 @@ import os
 import unittest
 
 from page_case import COLOURS, CONTRAST, PageCase
-from stand import Mount, Web, until
+from page_fixture import Mount, Web, until
 
 
 class TracingPageTest(PageCase):
