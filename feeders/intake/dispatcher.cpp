@@ -360,11 +360,11 @@ void Dispatcher::send_responses() {
 // A long one is charged like a command. The first save of all is not the doing of its sender.
 void Dispatcher::write_changes() {
   commands_unwritten_ = 0;
-  if (!statistics_.has_changes()) [[likely]]
+  if (!statistics_.changes().has_changes()) [[likely]]
     return;
   costs_.begin();
   const Timestamp begun = clock_.now();
-  const bool is_charged = statistics_.write_changes(begun);
+  const bool is_charged = statistics_.changes().write(begun);
   const auto took = clock_.now().monotonic - begun.monotonic;
   are_writes_long_ = took >= kLongWrite;
   if (is_charged) costs_.add_write(took);

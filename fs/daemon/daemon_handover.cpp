@@ -100,7 +100,7 @@ void Daemon::keep_for_successor(ObjectStore::Opened kept) {
     if (numbers_given_.exchange(given, std::memory_order_relaxed) != given) kept_->note_soon();
   });
   statistics::StatisticsBranch& statistics = branches_->statistics();
-  statistics.keep_changes(
+  statistics.changes().keep(
       {.write = [&](const auto& put) { return kept_->write_through(statistics, put); },
        .save_soon = [this] { kept_->note_soon(); }});
   operations_->tell_of_changes([this](const std::string& path) { kept_->write_through(path); });

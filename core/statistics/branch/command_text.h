@@ -1,17 +1,21 @@
-// What the commands for statistics and for interfaces have in common: places in a command, and
-// reasons. Pure functions.
+// What the commands for statistics and for interfaces have in common: places in a command, reasons
+// and warnings. Functions without a state of their own.
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 
+#include "core/base/clock.h"
 #include "core/base/result.h"
 #include "core/base/text.h"
+#include "core/branch/command.h"
 #include "core/statistics/definition/change.h"
 #include "core/statistics/definition/line_words.h"
 #include "core/statistics/definition/strict_words.h"
 #include "core/statistics/definition/unread_words.h"
+#include "core/tree/error_log.h"
 #include "core/wire/line.h"
 
 namespace tallyfs::statistics {
@@ -61,6 +65,29 @@ inline Error with_creation(Error error, std::string_view interface, std::string_
 
 inline Error own_interface(std::size_t at) {
   return {ErrorCode::kBusy, "this interface holds the daemon's own numbers", at};
+}
+
+inline Error not_found(std::string_view what, std::size_t at) {
+  return {ErrorCode::kNotFound, "no such " + std::string(what), at};
+}
+
+// The answer with a fault as its warning, which the error log, if there is one, gets too. The
+// fault's token counts in what follows the target.
+inline Done with_warning(ErrorLog* errors, Done done, const wire::CommandLine& command,
+                         const Sender& sender, std::optional<Error> fault, Timestamp now) {
+  if (!fault) return done;
+  done.warning = fault->reason;
+  if (!errors) return done;
+  std::string text(command.verb == wire::Verb::kCreate ? "create " : "define ");
+  text.append(command.target.text);
+  const std::size_t blanks = rest_at(command) - command.rest.at;
+  if (fault->token_at != Error::kNoToken) fault->token_at += text.size() + 1 - blanks;
+  text.append(" ").append(trimmed(command.rest.text));
+  errors->warn(
+      {ErrorLog::Source::kSocket, sender.uid},
+      "socket pid " + std::to_string(shown_pid(sender.pid)) + " uid " + std::to_string(sender.uid),
+      text, *fault, now);
+  return done;
 }
 
 }  // namespace tallyfs::statistics

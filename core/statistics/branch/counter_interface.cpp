@@ -15,6 +15,7 @@ std::string definition_of(const DaemonCounter::Row& row) {
 
 CounterInterface::CounterInterface(std::shared_ptr<Interface> interface, Timestamp now)
     : interface_(std::move(interface)) {
+  interface_->set_feed(Feed::kOwner, now);
   for (const DaemonCounter::Row& row : DaemonCounter::kRows) {
     const auto made = interface_->create_statistic(row.name, definition_of(row), now);
     if (!made) {

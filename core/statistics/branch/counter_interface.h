@@ -16,10 +16,12 @@ namespace tallyfs::statistics {
 
 class CounterInterface final : public DaemonCounters {
  public:
-  // Creates the statistics in an interface that has none.
+  // Creates the statistics in an interface that has none. Its owner alone feeds it.
   CounterInterface(std::shared_ptr<Interface> interface, Timestamp now);
 
   void record(DaemonCounter what, std::int64_t x, std::uint64_t count, Timestamp now) override;
+  // To be entered into the tree.
+  const std::shared_ptr<Interface>& interface() const { return interface_; }
   // Takes over the previous server's counters. kNoSpace: names those that had no room and start
   // from 0.
   Result<void> resume_from(Interface& before, Timestamp now);

@@ -1,28 +1,12 @@
 #include "core/statistics/branch/statistics_branch.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "core/base/labels.h"
+#include "core/base/steps.h"
 #include "core/base/text.h"
-#include "core/statistics/branch/interface_files.h"
-#include "core/statistics/branch/runs.h"
 
 namespace tallyfs::statistics {
-namespace {
-
-constexpr Audience kForWriters{.permissions = 0600, .readers = true, .writers = true};
-constexpr Audience kForReaders{.permissions = 0400, .readers = true};
-// How a statistic begins that a sample named: as a range, which keeps what its samples say. A
-// program that defines a statistic knows what it counts, so the default of definitions is a value.
-constexpr std::string_view kBornOfASample = "on=1 type=range";
-// So many go between two looks at the time. Those of an interface that has no more go with it, and
-// open handles still show them. Interfaces go together, as each pass over their directories costs
-// about as much as removing a few of them.
-constexpr std::size_t kStatisticsAtOnce = 64;
-constexpr std::size_t kInterfacesAtOnce = 128;
-
-}  // namespace
 
 // What rmdir in statistics/ asks.
 class StatisticsBranch::InterfacesDirectory final : public Directory {
@@ -39,24 +23,39 @@ class StatisticsBranch::InterfacesDirectory final : public Directory {
 StatisticsBranch::StatisticsBranch(Tree& tree, Ledger& ledger, uid_t owner, Timestamp now,
                                    BranchDependencies dependencies)
     : tree_(tree),
-      ledger_(ledger),
       ownership_(owner),
+      rights_(ownership_),
       processes_(dependencies.processes),
-      shapes_(dependencies.shapes),
       is_writer_(std::move(dependencies.is_writer)),
       errors_(dependencies.errors),
       daemon_(std::move(dependencies.daemon)),
-      statistics_(dependencies.switches) {
-  directory_ = tree_.add_directory(Tree::kRoot, "statistics",
-                                   std::make_shared<InterfacesDirectory>(*this), now,
-                                   {.permissions = 0755, .readers = true, .writers = true});
+      directory_(tree.add_directory(Tree::kRoot, "statistics",
+                                    std::make_shared<InterfacesDirectory>(*this), now,
+                                    {.permissions = 0755, .readers = true, .writers = true})),
+      own_(Interface::create(ledger, owner, now).value(), now),
+      registry_({.tree = tree,
+                 .ledger = ledger,
+                 .directory = directory_,
+                 .epoch = daemon_.epoch,
+                 .switches = dependencies.switches,
+                 .shapes = dependencies.shapes,
+                 .counts = counts_}),
+      rules_(registry_, rights_, errors_, now),
+      adder_(registry_, rules_, rights_),
+      pending_(has_changes_),
+      commands_(registry_, rules_, pending_, rights_, errors_),
+      interfaces_(mutex_, registry_),
+      saver_(mutex_, registry_, rules_),
+      changes_(mutex_, registry_, pending_, has_changes_, saver_),
+      loader_(mutex_, ledger, registry_, changes_, own_) {
   const MutexLock lock(mutex_);
-  std::shared_ptr<Interface> own = Interface::create(ledger_, owner, now).value();
-  own->set_feed(Feed::kOwner, now);
-  own_ = std::make_unique<CounterInterface>(own, now);
-  enter(kOwnName, std::move(own), now);
-  enter_rules(now);
-  enter_overview(now);
+  registry_.enter(kOwnName, own_.interface(), now);
+  rules_file_ =
+      tree_.add_file(Tree::kRoot, "rules", {.permissions = 0600, .readers = true, .writers = true},
+                     make_rules_file(mutex_, rules_), now);
+  overview_file_ =
+      tree_.add_file(Tree::kRoot, "statistics.json", {.permissions = 0400, .readers = true},
+                     make_overview_file(interfaces_, daemon_, ledger), now);
 }
 
 StatisticsBranch::~StatisticsBranch() {
@@ -67,126 +66,61 @@ StatisticsBranch::~StatisticsBranch() {
   tree_.remove(metrics_directory_, Timestamp{});
 }
 
-StatisticsBranch::StatisticEntry* StatisticsBranch::find(std::string_view path) const {
-  return paths_.find(path);
-}
-
-StatisticsBranch::StatisticEntry* StatisticsBranch::find_typed(const InterfaceEntry& interface,
-                                                               std::string_view name) const {
-  const std::string begin = interface.name + "/";
-  if (StatisticEntry* const entry = find(begin + std::string(name))) return entry;
-  const auto stored = stored_name(name);
-  return stored ? find(begin + stored.value()) : nullptr;
-}
-
-StatisticsBranch::InterfaceEntry* StatisticsBranch::find_interface(std::string_view name) const {
-  const auto found = interfaces_.find(name);
-  return found == interfaces_.end() ? nullptr : found->second.get();
-}
-
-// Step by step for all of them, so that the memory that one needs is on its way while others are at
-// the step before.
-std::vector<StatisticsBranch::Refused> StatisticsBranch::look_up(const NamedSamples& samples,
-                                                                 uid_t creator, Timestamp now) {
-  auto& entries = workspace_.entries;
-  const auto names = samples.names();
-  for (const auto& name : names) paths_.prefetch(name.hash);
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    entries[i] = paths_.candidate(names[i].hash);
-    if (entries[i]) entries[i]->prefetch();
-  }
-  std::vector<Refused> refused;
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    if (!entries[i] || !entries[i]->is_of(names[i])) [[unlikely]] {
-      auto made = find_or_create(samples, i, creator, now);
-      entries[i] = made ? made.value() : nullptr;
-      if (!made) {
-        refused.push_back({i, std::move(made).error()});
-        continue;
-      }
-    }
-    const StatisticEntry& entry = *entries[i];
-    if (!is_fed_by(*entry.owner, creator)) [[unlikely]] {
-      refused.push_back({i, not_fed_by_all(*entry.owner, creator)});
-      entries[i] = nullptr;
-      continue;
-    }
-    entry.statistic->prefetch();
-  }
-  return refused;
-}
-
 Taken StatisticsBranch::add(NamedSamples& samples, uid_t sender, Timestamp now) {
-  Taken taken;
   const MutexLock lock(mutex_);
-  const auto refused = look_up(samples, sender, now);
-  workspace_.rejected.reset();
-  if (!refused.empty() || has_decimals(samples)) [[unlikely]]
-    scale(samples, refused, taken);
-  Runs runs(workspace_, taken, now);
-  // With hardly two samples each, groups cost more than they save; rejected samples are in none.
-  if (2 * samples.names().size() > samples.size() || taken.rejects != 0) {
-    add_in_order(samples, runs);
-  } else {
-    add_by_group(samples, runs);
-  }
-  runs.flush();
-  return taken;
+  return adder_.add(samples, sender, now);
 }
 
-void StatisticsBranch::add_in_order(const NamedSamples& samples, Runs& runs) {
-  for (std::size_t i = 0; i < samples.size(); ++i) {
-    if (workspace_.rejected[i]) continue;
-    const StatisticEntry& entry = *workspace_.entries[samples.name_of(i)];
-    runs.push(*entry.owner, entry.statistic, samples.samples(i, 1));
-  }
+Result<Taken> StatisticsBranch::add(wire::PackedSamples samples, uid_t sender, Timestamp now) {
+  const MutexLock lock(mutex_);
+  return adder_.add(samples, sender, now);
 }
 
-// Names that are the same come one after the other where a name was entered several times.
-std::span<StatisticsBranch::Workspace::Group> StatisticsBranch::group(const NamedSamples& samples) {
-  auto& groups = workspace_.groups;
-  const auto names = samples.names();
-  std::size_t found = 0;
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    StatisticEntry& entry = *workspace_.entries[i];
-    if (entry.group == 0) {
-      groups[found] = {.entry = &entry};
-      entry.group = static_cast<std::uint32_t>(++found);
-    }
-    workspace_.group_of[i] = entry.group - 1;
-    groups[entry.group - 1].size += names[i].samples;
-  }
-  std::size_t end = 0;
-  for (Workspace::Group& each : std::span(groups).first(found)) {
-    each.entry->group = 0;
-    each.end = end;
-    end += each.size;
-  }
-  return std::span(groups).first(found);
+TakenFromRing StatisticsBranch::add(std::span<const NumberedRun> runs, uid_t sender,
+                                    Timestamp now) {
+  const MutexLock lock(mutex_);
+  return adder_.add(runs, sender, now);
 }
 
-void StatisticsBranch::add_by_group(const NamedSamples& samples, Runs& runs) {
-  const auto groups = group(samples);
-  auto& sorted = workspace_.scratch;
-  for (std::size_t i = 0; i < samples.size(); ++i) {
-    sorted[groups[workspace_.group_of[samples.name_of(i)]].end++] = samples.sample(i);
+Result<void> StatisticsBranch::bind_cells(std::uint64_t number,
+                                          std::shared_ptr<const CellSource> source,
+                                          std::uint32_t id) {
+  const MutexLock lock(mutex_);
+  const StatisticEntry* const entry = registry_.find(number);
+  if (!entry) return Error{ErrorCode::kStale, "a statistic numbered by another daemon"};
+  const StatisticEntry& of = *entry;
+  if (!rights_.is_fed_by(*of.owner, source->uid())) {
+    of.owner->interface->find_taken_out(of.statistic, source, id);
+    return rights_.not_fed_by_all(*of.owner, source->uid());
   }
-  for (const Workspace::Group& each : groups) {
-    runs.push(*each.entry->owner, each.entry->statistic,
-              std::span(sorted).subspan(each.end - each.size, each.size));
-  }
+  return of.owner->interface->bind_cells(of.statistic, std::move(source), id);
 }
 
-// A name before this one in its batch may have been the same.
-Result<StatisticsBranch::StatisticEntry*> StatisticsBranch::find_or_create(
-    const NamedSamples& samples, std::size_t name, uid_t creator, Timestamp now) {
-  const NamedSamples::Name& wanted = samples.names()[name];
-  if (StatisticEntry* const entry = paths_.find(wanted.path, wanted.hash)) return entry;
-  const auto path = stored_path(wanted.path);
-  if (!path) return path.error();
-  if (StatisticEntry* const entry = find(path.value())) return entry;
-  if (auto refused = refuse_decimals(samples, name)) return *refused;
-  return create_statistic(path.value(), kBornOfASample, creator, now);
+Subject StatisticsBranch::subject_of(std::uint64_t number) const {
+  const MutexLock lock(mutex_);
+  const StatisticEntry* const entry = registry_.find(number);
+  return entry ? entry->owner->interface.get() : nullptr;
+}
+
+bool StatisticsBranch::absorb_cells(std::uint64_t number, const CellSource* source, Timestamp now,
+                                    const IsLate& is_late) {
+  const MutexLock lock(mutex_);
+  const StatisticEntry* const entry = registry_.find(number);
+  if (!entry) return true;
+  // Which cells it has taken is to be saved, though they add nothing that a reader has not seen.
+  entry->owner->changes += 1;
+  return entry->owner->interface->absorb_cells(entry->statistic, source, now, is_late);
+}
+
+// First those to come, so that none is forgotten.
+void StatisticsBranch::end_cells(Timestamp now) {
+  {
+    const MutexLock lock(mutex_);
+    registry_.end_cells();
+  }
+  CellBudget budget = CellBudget::for_the_end();
+  const List all = interfaces_.all();
+  for (const Listed& each : *all) each.interface->end_cells(now, budget);
 }
 
 // What an earlier version stored with another spelling, or a program with none that labels have,
@@ -198,168 +132,92 @@ Result<std::string> StatisticsBranch::stored_target(const wire::CommandLine& com
   if (!stored && command.door == wire::Door::kProgram) return typed;
   const auto [interface, statistic, has_statistic] = wire::split_path(typed);
   const MutexLock lock(mutex_);
-  const InterfaceEntry* const entry = find_interface(interface);
+  const InterfaceEntry* const entry = registry_.find_interface(interface);
   if (entry && entry->interface->find(statistic)) return typed;
   if (!stored) return error_at(stored.error(), command.target.at);
   return stored;
 }
 
-Result<Taken> StatisticsBranch::add(wire::PackedSamples samples, uid_t sender, Timestamp now) {
-  Taken taken;
-  const MutexLock lock(mutex_);
-  const auto* const found = statistics_.find(samples.number());
-  if (!found) return Error{ErrorCode::kStale, "samples for a number that names no statistic"};
-  const StatisticEntry* const entry = found->get();
-  if (!is_fed_by(*entry->owner, sender)) return not_fed_by_all(*entry->owner, sender);
-  Runs runs(workspace_, taken, now);
-  for (;;) {
-    const auto some = samples.unpack(workspace_.scratch, now.monotonic);
-    if (some.empty()) break;
-    runs.push(*entry->owner, entry->statistic, some);
-    runs.flush();  // before the scratch is used again
-  }
-  const Switch* const its = statistics_.find_switch(samples.number());
-  const bool has_route =
-      its && (its->on.load(std::memory_order_relaxed) & kRouteMask) != kRouteSocket;
-  if (has_route) taken.beside_lanes = taken.samples;
-  return taken;
+// The group is looked up for what would be refused, without the lock.
+Result<Done> StatisticsBranch::execute(const wire::CommandLine& typed, const Sender& sender,
+                                       Timestamp now, const LineStep& step) {
+  const auto target = stored_target(typed);
+  if (!target) return target.error();
+  wire::CommandLine command = typed;
+  command.target.text = target.value();
+  auto done = carry_out(command, sender, now, step);
+  const bool is_refused = !done && done.error().code == ErrorCode::kNotPermitted;
+  if (!is_refused || command.verb == wire::Verb::kAttach) return done;
+  if (!is_writer_ || !is_writer_(sender)) return done;
+  Sender writer = sender;
+  writer.rights = ownership_.daemon();
+  return carry_out(command, writer, now, step);
 }
 
-// Those that are left have the process until then, so that nothing else removes them.
+Result<Done> StatisticsBranch::carry_out(const wire::CommandLine& command, const Sender& sender,
+                                         Timestamp now, const LineStep& step) {
+  if (command.verb == wire::Verb::kCreate) return create_lasting(command, sender, now);
+  const MutexLock lock(mutex_);
+  switch (command.verb) {
+    case wire::Verb::kCreate:
+      break;
+    case wire::Verb::kDefine:
+      return commands_.define(command, sender, now, step);
+    case wire::Verb::kRemove:
+      return commands_.remove(command, sender.rights, now, step.is_late);
+    case wire::Verb::kAttach:
+      return commands_.attach(command, sender.rights);
+  }
+  return Error{ErrorCode::kInvalid, "unknown command"};
+}
+
+Result<Done> StatisticsBranch::create_lasting(const wire::CommandLine& command,
+                                              const Sender& sender, Timestamp now) {
+  const auto asked = asked_interface(command);
+  if (!asked) return asked.error();
+  const auto change = [&] {
+    const MutexLock lock(mutex_);
+    return commands_.create(command, asked.value(), sender, now);
+  };
+  if (asked.value().lifetime == Lifetime::kForGood) return change();
+  if (const auto watched = processes_.watch(sender); !watched) {
+    return error_at(watched.error(), rest_at(command));
+  }
+  return processes_.change_while_watched(sender.pid, change,
+                                         [&] { process_ended(sender.pid, now, always_late); });
+}
+
 bool StatisticsBranch::process_ended(pid_t process, Timestamp now, const IsLate& is_late) {
   const MutexLock lock(mutex_);
-  for (;;) {
-    const auto gone = drop_feeder(process);
-    if (gone.empty()) return true;
-    const auto left = std::ranges::find_if_not(
-        gone, [&](InterfaceEntry* entry) REQUIRES(mutex_) { return shrink(*entry, now, is_late); });
-    forget({gone.begin(), left}, now);
-    if (left != gone.end() || is_late()) return false;
-  }
+  return registry_.remove_feeder(process, now, is_late);
 }
 
-std::vector<StatisticsBranch::InterfaceEntry*> StatisticsBranch::drop_feeder(pid_t process) {
-  std::vector<InterfaceEntry*> gone;
-  for (const auto& [key, entry] : interfaces_) {
-    if (gone.size() == kInterfacesAtOnce) break;
-    if (entry->feeders.has_only(process)) {
-      gone.push_back(entry.get());
-    } else if (entry->feeders.remove(process)) {
-      entry->changes += 1;
-    }
-  }
-  return gone;
+Rules::Reading StatisticsBranch::take_rules(const std::string& path, std::string_view text,
+                                            Timestamp now) {
+  const MutexLock lock(mutex_);
+  return rules_.replace_file(path, text, now);
 }
 
-Result<void> StatisticsBranch::create_interface(std::string_view name, uid_t creator,
-                                                Timestamp now) {
-  if (!is_name(name)) {
-    return Error{ErrorCode::kInvalid, "not an interface's name (1 to 255 printable bytes, no '=')",
-                 0};
-  }
-  auto made = Interface::create(ledger_, creator, now);
-  if (!made) return error_at(made.error(), 0);
-  made.value()->raise_version(first_version_);
-  enter(name, std::move(made.value()), now);
-  return {};
+void StatisticsBranch::enter_metrics(const MetricsSettings& settings, Timestamp now) {
+  metrics_directory_ =
+      statistics::enter_metrics(tree_, {mutex_, registry_, interfaces_, errors_}, settings, now);
 }
 
-StatisticsBranch::InterfaceEntry& StatisticsBranch::enter(std::string_view name,
-                                                          std::shared_ptr<Interface> interface,
-                                                          Timestamp now) {
-  auto entry = std::make_unique<InterfaceEntry>(
-      InterfaceEntry{.name = std::string(name), .interface = std::move(interface)});
-  entry->interface->count_refused_in(refused_in_cells_);
-  entry->node = tree_.add_directory(directory_, name, std::make_shared<Directory>(), now);
-  // The daemon's own numbers tell of the samples of all.
-  const Subject subject = name == kOwnName ? nullptr : entry->interface.get();
-  tree_.add_file(entry->node, "definition", kForWriters,
-                 std::make_shared<DefinitionFile>(entry->name, entry->interface, subject), now);
-  tree_.add_file(entry->node, "data", kForReaders,
-                 std::make_shared<DataFile>(entry->interface, subject), now);
-  tree_.add_file(
-      entry->node, "data.json", kForReaders,
-      std::make_shared<DataJsonFile>(entry->name, daemon_.epoch, entry->interface, subject), now);
-  enter_metrics(*entry, now);
-  const InterfaceEntry* const key = entry.get();
-  note_entered_or_removed();
-  return *interfaces_.emplace(key, std::move(entry)).first->second;
+Result<void> StatisticsBranch::load(const SavedObject& object, const Loading& loading) {
+  if (!is_of(object, SavedKind::kRule)) return loader_.load(object, loading);
+  if (object.format != kRuleFormat) return other_format(object);
+  const MutexLock lock(mutex_);
+  return rules_.rules().add(object.bytes, Strictness::kTolerant);
 }
 
-StatisticsBranch::StatisticEntry& StatisticsBranch::enter(InterfaceEntry& interface,
-                                                          Statistic* statistic) {
-  auto made = make_entry(interface, statistic, statistics_.next_number());
-  StatisticEntry& entry = *made;
-  statistics_.add(std::move(made));
-  paths_.insert(entry);
-  return entry;
-}
-
-// Most statistics are fed by name. What feeders see of one is made for the first that asks for its
-// number.
-std::uint64_t StatisticsBranch::publish(StatisticEntry& entry) {
-  if (!std::exchange(entry.is_published, true)) {
-    entry.owner->changes += 1;
-    numbers_given_.fetch_add(1, std::memory_order_relaxed);
-    Switch* const on = statistics_.give_switch(entry.number);
-    entry.owner->interface->publish_at(entry.statistic, published(entry.number, on));
-  }
-  return entry.number;
-}
-
-std::unique_ptr<StatisticsBranch::StatisticEntry> StatisticsBranch::make_entry(
-    InterfaceEntry& interface, Statistic* statistic, std::uint64_t number) {
-  auto made = std::make_unique<StatisticEntry>(
-      StatisticEntry{.statistic = statistic, .owner = &interface, .number = number});
-  made->path = PaddedName::of(PathNaming::name(*made));
-  return made;
-}
-
-Published StatisticsBranch::published(std::uint64_t number, Switch* on) const {
-  const std::uint32_t slot = statistics_.slot(number);
-  return {.on = on,
-          .shape = slot < shapes_.size() && !has_ended_cells_ ? &shapes_[slot] : nullptr,
-          .number = number};
-}
-
-void StatisticsBranch::forget(StatisticEntry& entry) {
-  // A definition that is still open can be written, but must not flip the switch of its successor.
-  entry.owner->interface->publish_at(entry.statistic, {});
-  paths_.erase(entry);
-  statistics_.remove(entry.number);
-}
-
-void StatisticsBranch::forget(std::span<InterfaceEntry* const> entries, Timestamp now) {
-  std::vector<NodeId> nodes;
-  for (InterfaceEntry* const entry : entries) {
-    for (const Statistic* const statistic : entry->interface->statistics()) {
-      forget(*find(entry->name + "/" + statistic->name()));
-    }
-    nodes.push_back(entry->node);
-    nodes.insert(nodes.end(), entry->metrics.begin(), entry->metrics.end());
-    interfaces_.erase(entry);
-  }
-  note_entered_or_removed();
-  tree_.remove(nodes, now);
-}
-
-bool StatisticsBranch::shrink(const InterfaceEntry& entry, Timestamp now, const IsLate& is_late) {
-  Interface& interface = *entry.interface;
-  while (interface.size() > kStatisticsAtOnce) {
-    for (std::size_t i = 0; i < kStatisticsAtOnce && interface.size() != 0; ++i) {
-      Statistic& last = *interface.last();
-      forget(*find(entry.name + "/" + last.name()));
-      interface.drop(last, now);
-    }
-    if (is_late()) return interface.size() <= kStatisticsAtOnce;
-  }
-  return true;
-}
-
-bool StatisticsBranch::remove(InterfaceEntry& entry, Timestamp now, const IsLate& is_late) {
-  if (!shrink(entry, now, is_late)) return false;
-  forget(entry, now);
-  return true;
+Result<void> StatisticsBranch::remove_interface(std::string_view name, Timestamp now) {
+  if (name == kOwnInterface) return own_interface(0);
+  return work_in_steps([&](const IsLate& is_late) -> Result<Step> {
+    const MutexLock lock(mutex_);
+    InterfaceEntry* const entry = registry_.find_interface(name);
+    if (!entry) return not_found("interface", 0);
+    return registry_.remove(*entry, now, is_late) ? Step::kLast : Step::kMore;
+  });
 }
 
 }  // namespace tallyfs::statistics

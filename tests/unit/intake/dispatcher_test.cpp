@@ -65,7 +65,7 @@ TEST_F(DispatcherTest, RefusesALineThatNoBranchHandles) {
 TEST_F(DispatcherTest, WritesWhatCommandsChangedAfterSomeAndAfterEachWhileItTakesLong) {
   std::chrono::microseconds write_takes{1};
   int writes = 0;
-  statistics_.keep_changes({.write = [&](const auto&) {
+  statistics_.changes().keep({.write = [&](const auto&) {
     ++writes;
     clock_.advance(write_takes);
     return true;

@@ -230,78 +230,78 @@ TEST_F(HandedTest, TheDaemonsOwnNumbersNeedTheirRoomOnce) {
 TEST_F(HandedTest, WhatCommandsHaveChangedIsWritten) {
   KeptObjects kept;
   unsigned soon = 0;
-  statistics_.keep_changes(
+  statistics_.changes().keep(
       {.write = [&](const auto& put) { return put(kept), true; }, .save_soon = [&] { ++soon; }});
   ASSERT_TRUE(execute("create web lifetime=feeder", Sender(kAlice, 4711)));
   ASSERT_TRUE(execute("create few/a"));
   for (std::size_t i = 0; i < Interface::kLineAtOnce + 2; ++i) {
     (void)make("big/" + std::to_string(i));
   }
-  EXPECT_TRUE(statistics_.has_changes());
+  EXPECT_TRUE(statistics_.changes().has_changes());
   EXPECT_EQ(kept.labels(SavedKind::kFedInterface), std::vector<std::string>());
-  statistics_.write_changes(clock_.now());
-  EXPECT_FALSE(statistics_.has_changes());
+  statistics_.changes().write(clock_.now());
+  EXPECT_FALSE(statistics_.changes().has_changes());
   EXPECT_EQ(kept.labels(SavedKind::kFedInterface), (std::vector<std::string>{"big", "few", "web"}));
   EXPECT_EQ(kept.labels(SavedKind::kFedChanges), std::vector<std::string>());
   const std::uint64_t wholes = kept.puts(SavedKind::kFedInterface);
   (void)make("big/more");
-  statistics_.write_changes(clock_.now());
+  statistics_.changes().write(clock_.now());
   EXPECT_EQ(kept.puts(SavedKind::kFedInterface), wholes);
   EXPECT_EQ(kept.labels(SavedKind::kFedChanges), std::vector<std::string>{"big/0"});
   ASSERT_TRUE(execute("define few data=reset"));
-  EXPECT_TRUE(statistics_.has_changes());
-  statistics_.write_changes(clock_.now());
+  EXPECT_TRUE(statistics_.changes().has_changes());
+  statistics_.changes().write(clock_.now());
   EXPECT_EQ(soon, 0u);
   ASSERT_TRUE(execute("define big data=reset"));
-  statistics_.write_changes(clock_.now());
+  statistics_.changes().write(clock_.now());
   EXPECT_EQ(soon, 1u);
   EXPECT_EQ(kept.labels(SavedKind::kFedChanges), std::vector<std::string>{"big/0"});
   // Beside such a line, what is named is not put off, nor is an interface that got a feeder.
   ASSERT_TRUE(execute("define big data=reset"));
   ASSERT_TRUE(execute("remove big/1"));
-  statistics_.write_changes(clock_.now());
+  statistics_.changes().write(clock_.now());
   EXPECT_EQ(soon, 2u);
   EXPECT_EQ(kept.labels(SavedKind::kFedChanges), (std::vector<std::string>{"big/0", "big/1"}));
   const std::uint64_t before = kept.puts(SavedKind::kFedInterface);
   ASSERT_TRUE(execute("define big feed=owner"));
-  statistics_.write_changes(clock_.now());
+  statistics_.changes().write(clock_.now());
   EXPECT_EQ(soon, 2u);
   EXPECT_EQ(kept.puts(SavedKind::kFedInterface), before + 1);
   ASSERT_FALSE(execute("define few name=none data=reset"));
   ASSERT_TRUE(execute("attach few/a"));
-  EXPECT_FALSE(statistics_.has_changes());
+  EXPECT_FALSE(statistics_.changes().has_changes());
 }
 
 TEST_F(HandedTest, OfFewLongStatisticsOnlyTheNamedAreWritten) {
   KeptObjects kept;
-  statistics_.keep_changes({.write = [&](const auto& put) { return put(kept), true; }});
+  statistics_.changes().keep({.write = [&](const auto& put) { return put(kept), true; }});
   const auto list = make("long/list type=list entries_max=1000 on=1");
   for (int x = 0; x < 1000; ++x) ASSERT_TRUE(send(list, x));
   (void)make("long/a");
-  statistics_.write_changes(clock_.now());
+  statistics_.changes().write(clock_.now());
   const std::uint64_t wholes = kept.puts(SavedKind::kFedInterface);
   ASSERT_TRUE(execute("define long name=a units=us"));
-  statistics_.write_changes(clock_.now());
+  statistics_.changes().write(clock_.now());
   EXPECT_EQ(kept.puts(SavedKind::kFedInterface), wholes);
   EXPECT_EQ(kept.labels(SavedKind::kFedChanges), std::vector<std::string>{"long/0"});
   ASSERT_TRUE(execute("define long name=list units=us"));
   ASSERT_TRUE(execute("define long name=a units=ms"));
-  statistics_.write_changes(clock_.now());
+  statistics_.changes().write(clock_.now());
   EXPECT_EQ(kept.puts(SavedKind::kFedInterface), wholes + 1) << "all of them are named";
 }
 
 TEST_F(HandedTest, EachInterfaceIsWrittenOnceInWhateverOrderLinesNameThem) {
   KeptObjects kept;
-  statistics_.keep_changes({.write = [&](const auto& put) { return put(kept), true; }});
+  statistics_.changes().keep({.write = [&](const auto& put) { return put(kept), true; }});
   for (const char* each : {"a/x", "b/x", "c/x"}) (void)make(each);
-  statistics_.write_changes(clock_.now());
+  statistics_.changes().write(clock_.now());
   const std::uint64_t before = kept.puts(SavedKind::kFedInterface);
   for (int i = 0; i < 10; ++i) {
     for (const char* each : {"a", "b", "c"}) {
       ASSERT_TRUE(execute(std::string("define ") + each + " name=x units=u" + std::to_string(i)));
     }
   }
-  statistics_.write_changes(clock_.now());
+  statistics_.changes().write(clock_.now());
   EXPECT_EQ(kept.puts(SavedKind::kFedInterface), before + 3);
 }
 
@@ -311,9 +311,9 @@ TEST_F(HandedTest, ChangesThatDoNotFitCostNoMoreThanThemselves) {
   statistics_.save(kept);
   Ledger::Limits limits;
   limits.per_uid.bytes = 1'000'000;
-  statistics_.keep_changes({.write = [&](const auto& put) { return put(kept), true; }});
+  statistics_.changes().keep({.write = [&](const auto& put) { return put(kept), true; }});
   make("big/large type=list entries_max=100000 on=1");
-  statistics_.write_changes(clock_.now());
+  statistics_.changes().write(clock_.now());
   ASSERT_EQ(kept.labels(SavedKind::kFedChanges), std::vector<std::string>{"big/0"});
   Next next(*this, kept.for_loading(), clock_,
             {.now = clock_.now(), .has_pages = true, .is_after_kill = true}, limits);
@@ -396,9 +396,9 @@ TEST_F(HandedTest, ChangesDoNotComeIntoALaterInterfaceOfTheName) {
   for (int i = 0; i < 100; ++i) make("web/" + std::to_string(i));
   KeptObjects kept;
   statistics_.save(kept);
-  statistics_.keep_changes({.write = [&](const auto& put) { return put(kept), true; }});
+  statistics_.changes().keep({.write = [&](const auto& put) { return put(kept), true; }});
   ASSERT_TRUE(execute("define web name=7 units=us"));
-  statistics_.write_changes(clock_.now());
+  statistics_.changes().write(clock_.now());
   ASSERT_EQ(kept.labels(SavedKind::kFedChanges), std::vector<std::string>{"web/0"});
   HandedPages of_next;
   Next next(of_next, kept.for_loading(), clock_, killed);

@@ -50,11 +50,11 @@ TEST_F(LifetimeTest, ItGoesWithTheLastOfItsFeedersHoweverOftenEachSaidSo) {
 
 // To write it through costs as much as all that is in it.
 TEST_F(LifetimeTest, AProcessThatSaysSoAgainHasNothingWritten) {
-  statistics_.keep_changes({.write = [](const auto&) { return true; }});
+  statistics_.changes().keep({.write = [](const auto&) { return true; }});
   const auto is_written_by = [&](pid_t process) {
     create("web lifetime=feeder", process).value();
-    const bool has_changes = statistics_.has_changes();
-    statistics_.write_changes(clock_.now());
+    const bool has_changes = statistics_.changes().has_changes();
+    statistics_.changes().write(clock_.now());
     return has_changes;
   };
   EXPECT_TRUE(is_written_by(7));

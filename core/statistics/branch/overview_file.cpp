@@ -1,15 +1,14 @@
-// The file statistics.json at the root of the mount (docs/json.md).
-#include <algorithm>
+// The file statistics.json at the root of the mount (docs/json.md), and the list for it.
+#include "core/statistics/branch/root_files.h"
+
 #include <array>
-#include <atomic>
 #include <utility>
 
 #include "core/base/json.h"
 #include "core/base/json_head.h"
-#include "core/statistics/branch/statistics_branch.h"
-#include "core/tree/file.h"
 
 namespace tallyfs::statistics {
+
 namespace {
 
 std::string_view spelled(TracefsState state) {
@@ -58,14 +57,11 @@ void write_interface(std::string& text, std::string_view name, const Interface& 
   interface.write_rights(json).end_object();
 }
 
-}  // namespace
-
-// Called from several threads; the branch's lock is held only while the interfaces are listed, each
-// of which is then looked at under its own lock. There is no version: the text says when it was
-// made, and so it changes all the time.
-class StatisticsBranch::OverviewFile final : public File {
+// There is no version: the text says when it was made, and so it changes all the time.
+class OverviewFile final : public File {
  public:
-  explicit OverviewFile(StatisticsBranch& statistics) : statistics_(statistics) {}
+  OverviewFile(InterfaceList& interfaces, const DaemonFacts& daemon, const Ledger& ledger)
+      : interfaces_(interfaces), daemon_(daemon), ledger_(ledger) {}
 
   Result<std::string> render(const CallContext& call, std::size_t bytes_max) const override {
     std::string text;
@@ -73,17 +69,16 @@ class StatisticsBranch::OverviewFile final : public File {
     write_daemon(json.begin_object(), call.now);
     json.key("interfaces").begin_array();
     bool is_first = true;
-    CellRounds rounds = statistics_.begin_cell_open();
+    CellRounds rounds = interfaces_.begin_cell_open();
     CellBudget budget(CellBudget::Of::kAll);
     budget.go_by(rounds);
-    const List all = statistics_.list();
+    const List all = interfaces_.all();
     for (const Listed& each : *all) {
       if (json.is_too_long()) break;
       if (!std::exchange(is_first, false)) text.push_back(',');
-      write_interface(text, each.name, *each.interface,
-                      each.interface->overview(call.now, budget));
+      write_interface(text, each.name, *each.interface, each.interface->overview(call.now, budget));
     }
-    statistics_.end_cell_open(rounds);
+    interfaces_.end_cell_open(rounds);
     json.end_array().end_object();
     text.push_back('\n');
     if (json.is_too_long()) return Error{ErrorCode::kNoSpace, "the text would be too long"};
@@ -95,34 +90,42 @@ class StatisticsBranch::OverviewFile final : public File {
 
  private:
   void write_daemon(JsonWriter& json, Timestamp now) const {
-    const DaemonFacts& daemon = statistics_.daemon_;
-    json.key("tallyfs").string(daemon.version).key("format").number(kJsonFormat);
-    json.key("epoch").string(epoch_text(daemon.epoch));
+    json.key("tallyfs").string(daemon_.version).key("format").number(kJsonFormat);
+    json.key("epoch").string(epoch_text(daemon_.epoch));
     write_timestamp(json, now);
-    json.key("pid").number(daemon.pid).key("socket");
-    daemon.socket.empty() ? json.null() : json.string(daemon.socket);
+    json.key("pid").number(daemon_.pid).key("socket");
+    daemon_.socket.empty() ? json.null() : json.string(daemon_.socket);
     json.key("queue_length");
-    daemon.queue_length ? json.number(*daemon.queue_length) : json.null();
-    json.key("tracefs").string(spelled(daemon.tracefs()));
-    write_quotas(json, statistics_.ledger_);
+    daemon_.queue_length ? json.number(*daemon_.queue_length) : json.null();
+    json.key("tracefs").string(spelled(daemon_.tracefs()));
+    write_quotas(json, ledger_);
   }
 
-  StatisticsBranch& statistics_;
+  InterfaceList& interfaces_;
+  const DaemonFacts& daemon_;
+  const Ledger& ledger_;
   mutable std::atomic<std::size_t> last_length_{0};
 };
 
-StatisticsBranch::List StatisticsBranch::list() const {
+}  // namespace
+
+std::shared_ptr<File> make_overview_file(InterfaceList& interfaces, const DaemonFacts& daemon,
+                                         const Ledger& ledger) {
+  return std::make_shared<OverviewFile>(interfaces, daemon, ledger);
+}
+
+List InterfaceList::all() {
   auto made = std::make_shared<std::vector<Listed>>();
   std::uint64_t as_of = 0;
   {
     const MutexLock lock(mutex_);
-    if (listed_) return listed_;
-    as_of = entered_or_removed_;
-    made->reserve(interfaces_.size());
+    if (registry_.kept_list()) return registry_.kept_list();
+    as_of = registry_.entered_or_removed();
+    made->reserve(registry_.interfaces().size());
     // They lie all over the memory: the next ones are fetched while one is looked at.
     std::array<const InterfaceEntry*, 16> ahead{};
     std::size_t n = 0;
-    for (const auto& [key, entry] : interfaces_) {
+    for (const auto& [key, entry] : registry_.interfaces()) {
       __builtin_prefetch(entry.get());
       if (const InterfaceEntry* const was = std::exchange(ahead[n++ % ahead.size()], entry.get())) {
         made->push_back({was->node, was->name, was->interface});
@@ -134,14 +137,25 @@ StatisticsBranch::List StatisticsBranch::list() const {
   }
   std::ranges::sort(*made, {}, &Listed::node);
   const MutexLock lock(mutex_);
-  if (as_of == entered_or_removed_) listed_ = made;
+  registry_.keep_list(made, as_of);
   return made;
 }
 
-void StatisticsBranch::enter_overview(Timestamp now) {
-  overview_file_ = tree_.add_file(Tree::kRoot, "statistics.json",
-                                  {.permissions = 0400, .readers = true},
-                                  std::make_shared<OverviewFile>(*this), now);
+CellRounds InterfaceList::begin_cell_open() {
+  const MutexLock lock(mutex_);
+  cell_rounds_.begin_open();
+  return cell_rounds_;
+}
+
+void InterfaceList::end_cell_open(CellRounds& rounds) {
+  const MutexLock lock(mutex_);
+  cell_rounds_.end_open(rounds);
+}
+
+uid_t InterfaceList::uid_of(std::string_view path) const {
+  const MutexLock lock(mutex_);
+  const InterfaceEntry* const found = registry_.find_interface(path.substr(0, path.find('/')));
+  return found ? found->interface->uid() : 0;
 }
 
 }  // namespace tallyfs::statistics

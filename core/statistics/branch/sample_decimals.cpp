@@ -1,13 +1,9 @@
 // How X of text becomes what a statistic with decimals= keeps.
-#include <algorithm>
 #include <limits>
-#include <optional>
-#include <string>
 #include <utility>
 
 #include "core/base/decimal.h"
-#include "core/base/text.h"
-#include "core/statistics/branch/statistics_branch.h"
+#include "core/statistics/branch/sample_adder.h"
 
 namespace tallyfs::statistics {
 namespace {
@@ -43,7 +39,7 @@ Error too_large(std::string_view path, unsigned decimals) {
 
 }  // namespace
 
-bool StatisticsBranch::has_decimals(const NamedSamples& samples) const {
+bool SampleAdder::has_decimals(const NamedSamples& samples) const {
   const auto entries = std::span(workspace_.entries).first(samples.names().size());
   return !samples.decimals().empty() ||
          std::ranges::any_of(entries, [](const StatisticEntry* entry) {
@@ -52,9 +48,8 @@ bool StatisticsBranch::has_decimals(const NamedSamples& samples) const {
 }
 
 // A reason is made only where it will be shown: of a flood it would cost more than the sample.
-void StatisticsBranch::scale(NamedSamples& samples, std::span<const Refused> refused,
-                             Taken& taken) {
-  const auto reject = [&](std::size_t i, const auto& reason) REQUIRES(mutex_) {
+void SampleAdder::scale(NamedSamples& samples, std::span<const Refused> refused, Taken& taken) {
+  const auto reject = [&](std::size_t i, const auto& reason) {
     workspace_.rejected.set(i);
     taken.rejects += 1;
     if (taken.rejected.size() < Taken::kReasonsMax) taken.rejected.push_back({i, reason()});
@@ -87,8 +82,7 @@ void StatisticsBranch::scale(NamedSamples& samples, std::span<const Refused> ref
 }
 
 // A sample that is refused makes no statistic.
-std::optional<Error> StatisticsBranch::refuse_decimals(const NamedSamples& samples,
-                                                       std::size_t name) {
+std::optional<Error> SampleAdder::refuse_decimals(const NamedSamples& samples, std::size_t name) {
   const auto is_of_it = [&](const NamedSamples::Decimal& each) {
     return samples.name_of(each.index) == name;
   };
@@ -97,7 +91,7 @@ std::optional<Error> StatisticsBranch::refuse_decimals(const NamedSamples& sampl
   if (count == 0 || static_cast<std::size_t>(count) != of.samples) return std::nullopt;
   const std::string path(of.path);
   const std::size_t slash = path.find('/');
-  for (const std::string& line : lines_of_rules(path, of.path.substr(slash + 1))) {
+  for (const std::string& line : rules_.lines_for(path, of.path.substr(slash + 1))) {
     const auto change = parse_change(line);
     if (change && change.value().decimals && !change.value().of) return std::nullopt;
   }

@@ -1,17 +1,11 @@
 // The directory metrics/ (docs/metrics.md).
-#include <algorithm>
 #include <array>
-#include <atomic>
-#include <memory>
 #include <optional>
-#include <span>
-#include <string>
 #include <utility>
-#include <vector>
 
-#include "core/statistics/branch/statistics_branch.h"
+#include "core/statistics/branch/command_text.h"
+#include "core/statistics/branch/root_files.h"
 #include "core/statistics/exposition/metrics.h"
-#include "core/tree/file.h"
 
 namespace tallyfs::statistics {
 namespace {
@@ -31,11 +25,9 @@ void forget_helps(std::vector<StatisticCopy>& copies) {
   for (StatisticCopy& copy : copies) copy.help.clear();
 }
 
-}  // namespace
-
 // Of all interfaces, or of one. Called from several threads. One interface is locked at a time, and
 // only while it is copied. There is no version: the text says how long it took.
-class StatisticsBranch::MetricsFile final : public File {
+class MetricsFile final : public File {
  public:
   // What the error log was told, by all files together. Any thread.
   struct Told {
@@ -51,10 +43,10 @@ class StatisticsBranch::MetricsFile final : public File {
   };
   using SharedKind = std::shared_ptr<const Kind>;  // shared by the files of a format
 
-  MetricsFile(StatisticsBranch& statistics, SharedKind kind)
-      : statistics_(statistics), kind_(std::move(kind)) {}
-  MetricsFile(StatisticsBranch& statistics, SharedKind kind, Listed of, Subject subject)
-      : statistics_(statistics), kind_(std::move(kind)), of_(std::move(of)), subject_(subject) {}
+  MetricsFile(const MetricsSources& sources, SharedKind kind)
+      : sources_(sources), kind_(std::move(kind)) {}
+  MetricsFile(const MetricsSources& sources, SharedKind kind, Listed of, Subject subject)
+      : sources_(sources), kind_(std::move(kind)), of_(std::move(of)), subject_(subject) {}
 
   Subject subject() const override { return subject_; }
   Result<std::string> render(const CallContext& call, std::size_t bytes_max) const override {
@@ -62,10 +54,10 @@ class StatisticsBranch::MetricsFile final : public File {
     const auto begin = SystemClock::monotonic();
     Metrics metrics(kind_->format, kind_->options, call.now);
     std::vector<StatisticCopy> copies;
-    CellRounds rounds = statistics_.begin_cell_open();
+    CellRounds rounds = sources_.interfaces.begin_cell_open();
     CellBudget budget(of_ ? CellBudget::Of::kOneInterface : CellBudget::Of::kAll);
     if (!of_) budget.go_by(rounds);
-    const List all = of_ ? nullptr : statistics_.list();
+    const List all = of_ ? nullptr : sources_.interfaces.all();
     for (const Listed& each : all ? std::span(*all) : std::span(&*of_, 1)) {
       if (metrics.is_full()) {
         metrics.leave_out(each.interface->size());
@@ -76,7 +68,7 @@ class StatisticsBranch::MetricsFile final : public File {
       metrics.add(each.name, copies);
       if (metrics.bytes() > bytes_max) return too_long;
     }
-    if (!of_) statistics_.end_cell_open(rounds);
+    if (!of_) sources_.interfaces.end_cell_open(rounds);
     std::string text = metrics.finish(SystemClock::monotonic() - begin);
     if (text.size() > bytes_max) return too_long;
     tell(metrics.omitted(), call.now);
@@ -87,19 +79,13 @@ class StatisticsBranch::MetricsFile final : public File {
   Timestamp last_change(Timestamp now) const override { return now; }
 
  private:
-  // Of the interface of that path: 0 if it is gone.
-  uid_t uid_of(std::string_view path) const {
-    const MutexLock lock(statistics_.mutex_);
-    const InterfaceEntry* const found = statistics_.find_interface(path.substr(0, path.find('/')));
-    return found ? found->interface->uid() : 0;
-  }
   // Each once, and again when there are more.
   void tell(const MetricsOmitted& omitted, Timestamp now) const {
-    if (!statistics_.errors_) return;
+    if (!sources_.errors) return;
     const auto report = [&](std::string_view what, std::string reason) {
       // Users cause it by the names that they choose.
-      statistics_.errors_->report({ErrorLog::Source::kSocket, uid_of(what)}, "metrics", what,
-                                  {ErrorCode::kInvalid, std::move(reason)}, now);
+      sources_.errors->report({ErrorLog::Source::kSocket, sources_.interfaces.uid_of(what)},
+                              "metrics", what, {ErrorCode::kInvalid, std::move(reason)}, now);
     };
     if (is_news(kind_->told->duplicate, omitted.duplicate)) {
       const std::string by = omitted.taken_by.empty() ? "tallyfs itself" : omitted.taken_by;
@@ -113,7 +99,7 @@ class StatisticsBranch::MetricsFile final : public File {
     }
   }
 
-  StatisticsBranch& statistics_;
+  const MetricsSources sources_;
   const SharedKind kind_;
   const std::optional<Listed> of_;
   const Subject subject_ = nullptr;
@@ -123,61 +109,61 @@ class StatisticsBranch::MetricsFile final : public File {
 // metrics/FORMAT: a file for each interface, so that the limits of a text are those of one. They
 // are entered when a person or program looks into it first, and from then on with their interfaces:
 // most daemons need none of them.
-class StatisticsBranch::MetricsDirectory final : public Directory {
+class MetricsDirectory final : public Directory, public InterfaceFiles {
  public:
   // place: of the format among all.
-  MetricsDirectory(StatisticsBranch& statistics, MetricsFile::SharedKind kind, std::size_t place,
-                   Audience audience)
-      : statistics_(statistics), kind_(std::move(kind)), place_(place), audience_(audience) {}
+  MetricsDirectory(Tree& tree, const MetricsSources& sources, MetricsFile::SharedKind kind,
+                   std::size_t place, Audience audience)
+      : tree_(tree),
+        sources_(sources),
+        kind_(std::move(kind)),
+        place_(place),
+        audience_(audience) {}
 
   // Called once, before there are readers.
   void is_at(NodeId node) { node_ = node; }
 
   void entered(Timestamp now) override {
-    const MutexLock lock(statistics_.mutex_);
-    std::vector<MetricsDirectory*>& looked_into = statistics_.metrics_directories_;
-    if (std::find(looked_into.begin(), looked_into.end(), this) != looked_into.end()) return;
-    looked_into.push_back(this);
-    for (const auto& [key, entry] : statistics_.interfaces_) enter(*entry, now);
+    const MutexLock lock(sources_.mutex);
+    sources_.registry.add_files(*this, now);
   }
 
-  // With the branch's lock.
-  void enter(InterfaceEntry& entry, Timestamp now) {
+  void enter(InterfaceEntry& entry, Timestamp now) override {
     if (entry.metrics.size() <= place_) entry.metrics.resize(place_ + 1);
-    const Subject subject = entry.name == kOwnName ? nullptr : entry.interface.get();
+    const Subject subject = entry.name == kOwnInterface ? nullptr : entry.interface.get();
     Listed of{entry.node, entry.name, entry.interface};
-    entry.metrics[place_] = statistics_.tree_.add_file(
-        node_, entry.name, audience_,
-        std::make_shared<MetricsFile>(statistics_, kind_, std::move(of), subject), now);
+    entry.metrics[place_] =
+        tree_.add_file(node_, entry.name, audience_,
+                       std::make_shared<MetricsFile>(sources_, kind_, std::move(of), subject), now);
   }
 
  private:
-  StatisticsBranch& statistics_;
+  Tree& tree_;
+  const MetricsSources sources_;
   const MetricsFile::SharedKind kind_;
   const std::size_t place_;
   const Audience audience_;
   NodeId node_ = 0;
 };
 
-void StatisticsBranch::enter_metrics(InterfaceEntry& entry, Timestamp now) {
-  for (MetricsDirectory* const each : metrics_directories_) each->enter(entry, now);
-}
+}  // namespace
 
-void StatisticsBranch::enter_metrics(const MetricsSettings& settings, Timestamp now) {
+NodeId enter_metrics(Tree& tree, const MetricsSources& sources, const MetricsSettings& settings,
+                     Timestamp now) {
   const auto told = std::make_shared<MetricsFile::Told>();
   const bool all_read = (settings.audience.permissions & 0004) != 0;
-  metrics_directory_ = tree_.add_directory(Tree::kRoot, "metrics", std::make_shared<Directory>(),
-                                           now, {.permissions = 0755, .readers = !all_read});
+  const NodeId all = tree.add_directory(Tree::kRoot, "metrics", std::make_shared<Directory>(), now,
+                                        {.permissions = 0755, .readers = !all_read});
   MetricsOptions options = settings.options;
   std::size_t place = 0;
   const auto enter = [&](const std::string& name, MetricsFormat format) {
     const auto kind =
         std::make_shared<const MetricsFile::Kind>(MetricsFile::Kind{format, options, told});
-    tree_.add_file(metrics_directory_, "tallyfs." + name, settings.audience,
-                   std::make_shared<MetricsFile>(*this, kind), now);
+    tree.add_file(all, "tallyfs." + name, settings.audience,
+                  std::make_shared<MetricsFile>(sources, kind), now);
     const auto directory =
-        std::make_shared<MetricsDirectory>(*this, kind, place++, settings.audience);
-    directory->is_at(tree_.add_directory(metrics_directory_, name, directory, now));
+        std::make_shared<MetricsDirectory>(tree, sources, kind, place++, settings.audience);
+    directory->is_at(tree.add_directory(all, name, directory, now));
   };
   enter("prom", MetricsFormat::kProm);
   enter("om", MetricsFormat::kOpenMetrics);
@@ -186,6 +172,7 @@ void StatisticsBranch::enter_metrics(const MetricsSettings& settings, Timestamp 
   options.characters = NameCharacters::kUtf8;
   enter("prom.utf8", MetricsFormat::kProm);
   enter("om.utf8", MetricsFormat::kOpenMetrics);
+  return all;
 }
 
 }  // namespace tallyfs::statistics
