@@ -22,6 +22,8 @@ void write_place(JsonWriter& json, const Probes::Place& place, ProbeTarget targe
   json.key("stale");
   const auto stale = is_stale(state, place.file);
   stale ? json.boolean(*stale) : json.null();
+  json.key("after_endbr64");
+  place.is_after_endbr64 ? json.boolean(*place.is_after_endbr64) : json.null();
   json.end_object();
 }
 

@@ -52,15 +52,16 @@ Result<void> ProbeWrites::remake_line(const std::string& line,
       parsed.place ? find(line, parsed) : Result<std::vector<PlaceText>>({text_of(parsed)});
   if (!found) return found.error();
   const bool is_offset = !parsed.place && parsed.target == ProbeTarget::kProgram;
-  made.lines.push_back({.text = line, .instances = parsed.instances});
+  made.probe.lines.push_back({.text = line, .instances = parsed.instances});
   for (const PlaceText& text : found.value()) {
-    const ProbePlace place{.serial = made.serial,
+    const ProbePlace place{.serial = made.probe.serial,
                            .kind = parsed.kind,
                            .event = event,
                            .text = text.text,
                            .line = line,
                            .line_places = found.value().size(),
-                           .instances = parsed.instances};
+                           .instances = parsed.instances,
+                           .is_after_endbr64 = text.is_after_endbr64};
     auto done = state_.options.probes->define(place, call_.cancel);
     if (!done) return in_line(line, text, done.error());
     MadeProbe& probe = done.value();
@@ -68,17 +69,18 @@ Result<void> ProbeWrites::remake_line(const std::string& line,
       return probe_fault(ErrorCode::kInvalid, kProbeLocation, line, std::string(kOtherFile),
                          parsed.words.front().at);
     }
-    made.source_id = probe.source_id;
+    made.probe.source_id = probe.source_id;
     made.format = std::move(probe.format);
-    made.places.push_back({std::move(probe.text), std::move(probe.file)});
-    made.lines.back().places += 1;
+    made.probe.places.push_back(
+        {std::move(probe.text), std::move(probe.file), place.is_after_endbr64});
+    made.probe.lines.back().places += 1;
   }
   return {};
 }
 
 Result<void> ProbeWrites::remake(const Path& path, const Version& before, Version& made) {
-  std::span<const Probes::Place> places(before.places);
-  for (const Probes::Line& each : before.lines) {
+  std::span<const Probes::Place> places(before.probe.places);
+  for (const Probes::Line& each : before.probe.lines) {
     auto done = remake_line(each.text, places.first(each.places), path.second, made);
     if (!done) return done;
     places = places.subspan(each.places);
@@ -87,11 +89,7 @@ Result<void> ProbeWrites::remake(const Path& path, const Version& before, Versio
 }
 
 ProbeWrites::Version ProbeWrites::version_of(const Path& path) {
-  const Probes::Probe& probe = *state_.probes.find(path);
-  Version version{.serial = probe.serial,
-                  .source_id = probe.source_id,
-                  .lines = probe.lines,
-                  .places = probe.places};
+  Version version{.probe = *state_.probes.find(path)};
   const TracingInstance& top = *state_.instances.top();
   if (const auto number = top.find(path)) version.format = *top.set.events.format_text(*number);
   return version;
@@ -106,13 +104,10 @@ Result<ProbeWrites::Version> ProbeWrites::begin_renewal(std::string_view line, c
   return version_of(path);
 }
 
-Result<void> ProbeWrites::may_enter(std::string_view line, const Path& path,
-                                    const Version& before, const Version& made) {
-  std::size_t bytes = 0;
-  for (const Probes::Line& each : made.lines) bytes += each.text.size();
-  for (const Probes::Place& each : made.places) bytes += each.text.size();
-  const auto may =
-      state_.probes.may_replace(*state_.probes.find(path), made.places.size(), bytes);
+Result<void> ProbeWrites::may_enter(std::string_view line, const Path& path, const Version& before,
+                                    const Version& made) {
+  const auto may = state_.probes.may_replace(*state_.probes.find(path), made.probe.places.size(),
+                                             Probes::place_bytes(made.probe));
   if (!may) return refused(may.error().code, may.error().reason, line);
   const bool is_same = fields_in(before.format) == fields_in(made.format);
   if (is_same || !state_.offers.in_use(path)) return {};
@@ -121,16 +116,16 @@ Result<void> ProbeWrites::may_enter(std::string_view line, const Path& path,
 
 // The event is another one to the source. What is set on it stays, and counts on.
 Result<void> ProbeWrites::enter(const Path& path, const Version& version, std::uint64_t other) {
-  state_.probes.renew(path, version.serial, version.lines, version.places);
-  Probes::Probe& probe = *state_.probes.find(path);
-  probe.source_id = version.source_id;
+  Probes::Probe probe = version.probe;
+  probe.is_pending = true;
   probe.renewal = other;
+  const auto source_id = probe.source_id;
+  state_.probes.renew(path, std::move(probe));
   state_.offers.detach(path);
   Result<void> done;
-  if (version.source_id) {
+  if (source_id) {
     std::vector<TakenOver> taken_over;
-    const EventOffer offer{
-        .system = path.first, .text = version.format, .source_id = *version.source_id};
+    const EventOffer offer{.system = path.first, .text = version.format, .source_id = *source_id};
     const auto taken =
         state_.offers.take(state_.options.probes->events(), offer, call_.now, taken_over);
     if (!taken) done = taken.error();
@@ -142,8 +137,8 @@ Result<void> ProbeWrites::enter(const Path& path, const Version& version, std::u
 
 // How many hits there were until the new one is on is not known.
 void ProbeWrites::count_change(const Version& made) {
-  if (!made.source_id) return;
-  const auto fed = state_.routes.fed_by(state_.options.probes->events(), *made.source_id);
+  if (!made.probe.source_id) return;
+  const auto fed = state_.routes.fed_by(state_.options.probes->events(), *made.probe.source_id);
   if (!fed.empty()) state_.count_lost(fed, 1, call_.now);
 }
 
@@ -158,7 +153,7 @@ void ProbeWrites::bring_back(const Path& path, const Version& before, const Vers
   SourceRequests asked;
   {
     const MutexLock lock(state_.mutex);
-    (void)enter(path, before, made.serial);
+    (void)enter(path, before, made.probe.serial);
     asked = orders();
   }
   (void)state_.give(asked, no_wait());
@@ -172,7 +167,12 @@ Result<void> ProbeWrites::renew_one(std::string_view line, const Path& path) {
   auto begun = [&] {
     const MutexLock lock(state_.mutex);
     auto version = begin_renewal(line, path);
-    if (version) made.serial = state_.probes.find(path)->renewal;
+    if (version) {
+      const Probes::Probe& probe = *state_.probes.find(path);
+      made.probe.serial = probe.renewal;
+      made.probe.target = probe.target;
+      made.probe.kind = probe.kind;
+    }
     return version;
   }();
   if (!begun) return begun.error();
@@ -188,7 +188,7 @@ Result<void> ProbeWrites::renew_one(std::string_view line, const Path& path) {
     before = version_of(path);  // a feeder that came meanwhile may have found places of it
     if (done) done = may_enter(line, path, before, made);
     is_entered = bool(done);
-    if (done) done = enter(path, made, before.serial);
+    if (done) done = enter(path, made, before.probe.serial);
     if (done) count_change(made);
     if (done) asked = orders();
   }
@@ -201,7 +201,8 @@ Result<void> ProbeWrites::renew_one(std::string_view line, const Path& path) {
     probe.renewal = 0;
   }
   // The source that comes next removes what this one does not.
-  (void)state_.options.probes->remove({done ? before.serial : made.serial}, call_.cancel);
+  (void)state_.options.probes->remove({done ? before.probe.serial : made.probe.serial},
+                                      call_.cancel);
   if (done || !done.error().location.empty()) return done;
   return refused(done.error().code, done.error().reason, line);
 }

@@ -30,6 +30,7 @@ Result<std::vector<ProbePlace>> found_places_of(const ProbePlace& named, std::st
     all.push_back(named);
     all.back().name.clear();
     all.back().text = each.text;
+    all.back().is_after_endbr64 = each.is_after_endbr64;
     all.back().line_places = texts.value().size();
   }
   return all;

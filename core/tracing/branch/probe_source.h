@@ -29,6 +29,7 @@ struct ProbePlace {
   std::string name = {};  // `PATH:FUNCTION`, of a place that has to be found
   std::size_t line_places = 0;  // how many the line has, of a place that was found
   unsigned instances = 0;       // ProbeLine::instances
+  bool is_after_endbr64 = false;
 };
 
 // The places that a search has found for the line of one, with their texts. Errors: as of a write

@@ -65,7 +65,7 @@ bool ProbeWrites::is_busy(const EventPath& path) {
 
 // The real event of a probe that is on would not get the new place before it is off and on again.
 Result<ProbePlace> ProbeWrites::begin(std::string_view line, const ProbeLine& parsed,
-                                      const std::string& text, bool& is_new) {
+                                      const PlaceText& text, bool& is_new) {
   const auto refused = [line](ErrorCode code, std::string_view reason, std::size_t at = 0) {
     return probe_fault(code, kProbeLocation, line, std::string(reason), at);
   };
@@ -80,7 +80,7 @@ Result<ProbePlace> ProbeWrites::begin(std::string_view line, const ProbeLine& pa
                  path.first == kMarkerSystem)) {
     return refused(ErrorCode::kExists, "an event of this name is there that is no probe");
   }
-  if (auto may = state_.probes.may_add(1, text.size() + line.size()); !may) {
+  if (auto may = state_.probes.may_add(1, text.text.size() + line.size()); !may) {
     return refused(may.error().code, may.error().reason);
   }
   if (is_new) {
@@ -92,9 +92,10 @@ Result<ProbePlace> ProbeWrites::begin(std::string_view line, const ProbeLine& pa
   return ProbePlace{.serial = probe->serial,
                     .kind = parsed.kind,
                     .event = parsed.event,
-                    .text = text,
+                    .text = text.text,
                     .line = std::string(line),
-                    .instances = parsed.instances};
+                    .instances = parsed.instances,
+                    .is_after_endbr64 = text.is_after_endbr64};
 }
 
 // The source has no records of the event yet. A probe that was there before a restart, and was not
@@ -109,7 +110,8 @@ Result<void> ProbeWrites::enter(const EventPath& path, const ProbePlace& place, 
   if (!taken) return taken.error();
   probe.source_id = made.source_id;
   state_.directories.update_all(path, call_.now);
-  state_.probes.add_place(probe, place, {std::move(made.text), std::move(made.file)});
+  state_.probes.add_place(probe, place,
+                          {std::move(made.text), std::move(made.file), place.is_after_endbr64});
   state_.instances.top()->touch(call_.now);
   return {};
 }
@@ -158,7 +160,7 @@ Result<void> ProbeWrites::define_place(std::string_view line, const ProbeLine& p
   bool is_new = false;
   Result<ProbePlace> place = [&] {
     const MutexLock lock(state_.mutex);
-    return begin(line, parsed, text.text, is_new);
+    return begin(line, parsed, text, is_new);
   }();
   if (!place) return place.error();
   place.value().line_places = all;

@@ -48,11 +48,8 @@ class ProbeWrites {
   // --- Renewals (probe_renewals.cpp).
   // A probe as the source has it, or makes it beside the one that is there.
   struct Version {
-    std::uint64_t serial = 0;
-    std::optional<std::uint32_t> source_id = {};  // nothing: the source has not made it
-    std::string format = {};                      // of the event; empty: there is none
-    std::vector<Probes::Line> lines = {};
-    std::vector<Probes::Place> places = {};
+    Probes::Probe probe = {};
+    std::string format = {};  // of the event; empty: there is none
   };
   Result<void> renew(std::string_view line, const ProbeRenewal& renewal);
   Result<void> renew_one(std::string_view line, const Path& path);
@@ -68,7 +65,7 @@ class ProbeWrites {
                            const std::string& event, Version& made);
   Result<void> may_enter(std::string_view line, const Path& path, const Version& before,
                          const Version& made) REQUIRES(state_.mutex);
-  // The version has the place of the one that is there. other: the serial of that one, which the
+  // The version takes the place of the one that is there. other: the serial of that one, which the
   // source has, too.
   Result<void> enter(const Path& path, const Version& version, std::uint64_t other)
       REQUIRES(state_.mutex);
@@ -79,7 +76,7 @@ class ProbeWrites {
   // What the source is to be asked anew.
   SourceRequests orders() REQUIRES(state_.mutex);
   // A probe that waits for the source from now on. is_new: it is none yet.
-  Result<ProbePlace> begin(std::string_view line, const ProbeLine& parsed, const std::string& text,
+  Result<ProbePlace> begin(std::string_view line, const ProbeLine& parsed, const PlaceText& text,
                            bool& is_new) REQUIRES(state_.mutex);
   Result<void> enter(const Path& path, const ProbePlace& place, MadeProbe made)
       REQUIRES(state_.mutex);

@@ -14,13 +14,6 @@ Error too_much_text() {
   return {ErrorCode::kNoSpace, "more text of places of probes than allowed (8 MiB)"};
 }
 
-std::size_t bytes_of(const Probes::Probe& probe) {
-  std::size_t bytes = 0;
-  for (const Probes::Place& place : probe.places) bytes += place.text.size();
-  for (const Probes::Line& line : probe.lines) bytes += line.text.size();
-  return bytes;
-}
-
 // A possible line for a place whose line is unknown.
 std::string line_of(ProbeKind kind, unsigned instances, const EventPath& path,
                     const std::string& place) {
@@ -64,7 +57,7 @@ Result<void> Probes::restore(const EventPath& path, Probe probe) {
   if (has(path) || by_serial_.contains(probe.serial)) {
     return Error{ErrorCode::kExists, "there is such a probe already"};
   }
-  const std::size_t bytes = bytes_of(probe);
+  const std::size_t bytes = place_bytes(probe);
   if (probes_.size() >= kProbesMax) return too_many();
   if (places_ + probe.places.size() > 2 * kPlacesMax) return too_many_places();
   if (place_bytes_ + bytes > 2 * kPlaceBytesMax) return too_much_text();
@@ -83,7 +76,7 @@ Result<void> Probes::may_add(std::size_t places, std::size_t bytes) const {
 
 Result<void> Probes::may_replace(const Probe& probe, std::size_t places, std::size_t bytes) const {
   if (places_ - probe.places.size() + places > kPlacesMax) return too_many_places();
-  if (place_bytes_ - bytes_of(probe) + bytes > kPlaceBytesMax) return too_much_text();
+  if (place_bytes_ - place_bytes(probe) + bytes > kPlaceBytesMax) return too_much_text();
   return {};
 }
 
@@ -119,26 +112,30 @@ void Probes::set_file(Probe& probe, const Place& place) {
   }
 }
 
-void Probes::renew(const EventPath& path, std::uint64_t serial, std::vector<Line> lines,
-                   std::vector<Place> places) {
+void Probes::renew(const EventPath& path, Probe other) {
   Probe& probe = probes_.find(path)->second;
   places_ -= probe.places.size();
-  place_bytes_ -= bytes_of(probe);
+  place_bytes_ -= place_bytes(probe);
   by_serial_.erase(probe.serial);
-  probe.serial = serial;
-  probe.lines = std::move(lines);
-  probe.places = std::move(places);
-  by_serial_[serial] = path;
+  probe = std::move(other);
+  by_serial_[probe.serial] = path;
   places_ += probe.places.size();
-  place_bytes_ += bytes_of(probe);
+  place_bytes_ += place_bytes(probe);
   changes_ += 1;
+}
+
+std::size_t Probes::place_bytes(const Probe& probe) {
+  std::size_t bytes = 0;
+  for (const Place& place : probe.places) bytes += place.text.size();
+  for (const Line& line : probe.lines) bytes += line.text.size();
+  return bytes;
 }
 
 void Probes::remove(const EventPath& path) {
   const auto found = probes_.find(path);
   if (found == probes_.end()) return;
   places_ -= found->second.places.size();
-  place_bytes_ -= bytes_of(found->second);
+  place_bytes_ -= place_bytes(found->second);
   by_serial_.erase(found->second.serial);
   probes_.erase(found);
   changes_ += 1;

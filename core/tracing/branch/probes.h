@@ -35,6 +35,9 @@ class Probes {
   struct Place {
     std::string text;       // as the kernel repeats it
     std::string file = {};  // MadeProbe::file; empty: it is not known
+    // It is that of a function by name which begins 4 bytes before, with endbr64. Nothing: of a
+    // server that did not keep it.
+    std::optional<bool> is_after_endbr64 = false;
   };
   struct Probe {
     std::uint64_t serial = 0;
@@ -69,10 +72,11 @@ class Probes {
   void set_file(Probe& probe, const Place& place);
   // The number of a probe that add() does not make.
   std::uint64_t take_serial() { return next_serial_++; }
-  // Replaces the serial, the lines and the places of a probe that is there.
-  void renew(const EventPath& path, std::uint64_t serial, std::vector<Line> lines,
-             std::vector<Place> places);
+  // The other version takes the place of a probe that is there.
+  void renew(const EventPath& path, Probe other);
   void remove(const EventPath& path);
+  // How much of kPlaceBytesMax a probe has.
+  static std::size_t place_bytes(const Probe& probe);
   // One that was there before a restart cannot be here; its event must not be, either: without the
   // probe its histograms would be readable as those of other events are.
   void refuse(const EventPath& path) { refused_.insert(path); }

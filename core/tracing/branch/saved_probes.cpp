@@ -9,8 +9,22 @@ namespace tallyfs::tracing {
 namespace {
 
 // The version of the contents. Probes had no lines in the first; the next number has that one yet.
+// In the one before the last their places did not say what an endbr64 is before.
 constexpr std::uint16_t kNumberFormat = 1;
 constexpr std::uint16_t kLineFormat = 3;
+constexpr std::uint16_t kPlaceFormat = 4;
+
+bool has_lines(std::uint16_t format) { return format == kLineFormat || format == kPlaceFormat; }
+
+// Whether a place is after an endbr64, in a byte.
+constexpr std::uint8_t kUnknown = 2;
+
+std::uint8_t byte_of(std::optional<bool> value) {
+  return value ? static_cast<std::uint8_t>(*value) : kUnknown;
+}
+std::optional<bool> value_of(std::uint8_t byte) {
+  return byte < kUnknown ? std::optional(byte == 1) : std::nullopt;
+}
 
 Error no_saved_probe() { return {ErrorCode::kInvalid, "no saved object of tracing/"}; }
 
@@ -42,25 +56,25 @@ Result<ProbeLine> read_probe_line(const EventPath& path, ProbeKind kind, std::st
   return std::move(*read);
 }
 
+Probes::Place read_place(ByteReader& in, std::uint16_t format) {
+  Probes::Place place{.text = std::string(in.get_text())};
+  if (has_lines(format)) place.file = in.get_text();
+  place.is_after_endbr64 = format == kPlaceFormat ? value_of(in.get<std::uint8_t>()) : std::nullopt;
+  return place;
+}
+
 // The places of each line, or all of them in one line of their own.
-Result<Probes::Probe> read_probe(const EventPath& path, ByteReader& in, bool has_lines) {
+Result<Probes::Probe> read_probe(const EventPath& path, ByteReader& in, std::uint16_t format) {
   Probes::Probe probe;
   probe.serial = in.get<std::uint64_t>();
   const auto kind = static_cast<char>(in.get<std::uint8_t>());
   const auto places = in.get<std::uint32_t>();
   for (std::uint32_t i = 0; i < places && in.ok(); ++i) {
-    probe.places.push_back({.text = std::string(in.get_text())});
-    if (has_lines) probe.places.back().file = in.get_text();
+    probe.places.push_back(read_place(in, format));
   }
   if (!in.ok() || (kind != 'p' && kind != 'r')) return no_saved_probe();
   probe.kind = ProbeKind{kind};
-  const std::string begin = std::string(1, kind) + ":" + path.first + "/" + path.second + " ";
-  for (const auto& [text, file] : probe.places) {
-    const std::string line = begin + text;
-    if (auto done = read_probe_line(path, probe.kind, line); !done) return done.error();
-    if (!has_lines) probe.lines.push_back({.text = line, .places = 1});
-  }
-  const auto lines = has_lines ? in.get<std::uint32_t>() : 0;
+  const auto lines = has_lines(format) ? in.get<std::uint32_t>() : 0;
   std::size_t of_lines = 0;
   for (std::uint32_t i = 0; i < lines && in.ok(); ++i) {
     probe.lines.push_back({.text = std::string(in.get_text())});
@@ -71,8 +85,15 @@ Result<Probes::Probe> read_probe(const EventPath& path, ByteReader& in, bool has
     probe.target = line.value().target;
     probe.lines.back().instances = line.value().instances;
   }
+  const std::string begin = std::string(1, kind) + ":" + path.first +
+                            "/" + path.second + " ";
+  for (const Probes::Place& place : probe.places) {
+    const std::string line = begin + place.text;
+    if (auto done = read_probe_line(path, probe.kind, line); !done) return done.error();
+    if (!has_lines(format)) probe.lines.push_back({.text = line, .places = 1});
+  }
   const bool is_whole = in.ok() && in.left() == 0 && !probe.lines.empty();
-  if (!is_whole || (has_lines && of_lines != places)) return no_saved_probe();
+  if (!is_whole || (has_lines(format) && of_lines != places)) return no_saved_probe();
   return probe;
 }
 
@@ -101,7 +122,7 @@ std::vector<SavedProbes::Object> SavedProbes::list(Probes& probes) {
     Probes::Probe probe = *probes.find(path);
     if (probe.lines.empty()) continue;
     seek(probe, [](const Probes::Line& line) { return line.is_sought; });
-    Object object{.format = kLineFormat, .label = path.first + "/" + path.second, .bytes = {}};
+    Object object{.format = kPlaceFormat, .label = path.first + "/" + path.second, .bytes = {}};
     ByteWriter out(object.bytes);
     out.put_text(path.first);
     out.put_text(path.second);
@@ -111,6 +132,7 @@ std::vector<SavedProbes::Object> SavedProbes::list(Probes& probes) {
     for (const Probes::Place& place : probe.places) {
       out.put_text(place.text);
       out.put_text(place.file);
+      out.put(byte_of(place.is_after_endbr64));
     }
     out.put(static_cast<std::uint32_t>(probe.lines.size()));
     for (const Probes::Line& line : probe.lines) {
@@ -123,14 +145,15 @@ std::vector<SavedProbes::Object> SavedProbes::list(Probes& probes) {
 }
 
 Result<void> SavedProbes::load(const SavedObject& object, const Loading& loading) {
-  const bool has_lines = object.format == kLineFormat;
   ByteReader in(object.bytes);
-  if (has_lines || object.format == kNumberFormat) return load_probe(in, has_lines, loading);
+  if (has_lines(object.format) || object.format == kNumberFormat) {
+    return load_probe(in, object.format, loading);
+  }
   refuse(in);
   return other_format(object);
 }
 
-Result<void> SavedProbes::load_probe(ByteReader& in, bool has_lines, const Loading& loading) {
+Result<void> SavedProbes::load_probe(ByteReader& in, std::uint16_t format, const Loading& loading) {
   EventPath path;
   path.first = in.get_text();
   path.second = in.get_text();
@@ -141,7 +164,7 @@ Result<void> SavedProbes::load_probe(ByteReader& in, bool has_lines, const Loadi
     state_.probes.begin_serials(next);
     return {};
   }
-  auto probe = read_probe(path, in, has_lines);
+  auto probe = read_probe(path, in, format);
   if (probe && !loading.has_pages) find_again(probe.value());
   auto done = probe ? restore(path, std::move(probe.value())) : probe.error();
   if (!done) {

@@ -33,7 +33,7 @@ class SavedProbes {
   Result<void> load(const SavedObject& object, const Loading& loading);
 
  private:
-  Result<void> load_probe(ByteReader& in, bool has_lines, const Loading& loading);
+  Result<void> load_probe(ByteReader& in, std::uint16_t format, const Loading& loading);
   void refuse(ByteReader& in);
   Result<void> restore(const EventPath& path, Probes::Probe probe);
 

@@ -61,9 +61,11 @@ void Tracing::probe_made(const ProbePlace& place, const MadeProbe& made, Timesta
     if (!path) return;
     Probes::Probe& probe = *state_->probes.find(*path);
     probe.source_id = made.source_id;
-    if (place.line.empty()) state_->probes.set_file(probe, {made.text, made.file});
-    if (!place.line.empty()) {
-      state_->probes.add_place(probe, place, {made.text, made.file});
+    Probes::Place known{made.text, made.file, place.is_after_endbr64};
+    if (place.line.empty()) {
+      state_->probes.set_file(probe, known);
+    } else {
+      state_->probes.add_place(probe, place, std::move(known));
     }
     const EventOffer offer{
         .system = path->first, .text = made.format, .source_id = made.source_id};

@@ -14,6 +14,8 @@ constexpr std::array<MachineName, 3> kMachines = {{{ElfMachine::kI386, "i386"},
                                                    {ElfMachine::kX86_64, "x86_64"},
                                                    {ElfMachine::kAarch64, "aarch64"}}};
 
+constexpr std::string_view kAfterEndbr64 = "+4";
+
 std::string_view take_line(std::string_view& text) {
   const std::string_view line = text.substr(0, text.find('\n'));
   text.remove_prefix(std::min(line.size() + 1, text.size()));
@@ -35,10 +37,13 @@ std::optional<FoundPlace> parse_place(std::string_view line) {
   Tokens tokens(line);
   const auto offset = tokens.next();
   const auto reference = tokens.next();
-  const auto place = offset ? parse_unsigned(offset->text) : std::nullopt;
+  std::string_view number = offset ? offset->text : std::string_view();
+  const bool is_after_endbr64 = number.ends_with(kAfterEndbr64);
+  if (is_after_endbr64) number.remove_suffix(kAfterEndbr64.size());
+  const auto place = parse_unsigned(number);
   const auto counter = reference ? parse_unsigned(reference->text) : std::nullopt;
   if (!place || !counter) return std::nullopt;
-  FoundPlace found{.offset = *place, .reference = *counter};
+  FoundPlace found{.offset = *place, .reference = *counter, .is_after_endbr64 = is_after_endbr64};
   while (const auto token = tokens.next()) {
     auto fetch = parse_fetch(token->text);
     if (!fetch || found.arguments.size() >= FoundPlaces::kArgumentsMax) return std::nullopt;
@@ -55,6 +60,7 @@ std::string print(const FoundPlaces& found) {
   text.append(found.is_go ? " go\n" : "\n");
   for (const FoundPlace& place : found.places) {
     append_number(text, place.offset);
+    if (place.is_after_endbr64) text.append(kAfterEndbr64);
     append_number(text += " ", place.reference);
     for (const Fetch& each : place.arguments) {
       text.append(" ").append(each.text.empty() ? "-" : each.text + ":" + each.type);

@@ -4,10 +4,12 @@
 //
 //   x86_64 go
 //   4096 0
+//   4104+4 0
 //   8192 77 di:u64 - -4(%sp):s32
 //
 // The machine, `go` for a program in Go; then a line for each place: its offset in the file, that
-// of its reference counter or 0, and its arguments, `-` for one that cannot be fetched.
+// of its reference counter or 0, and its arguments, `-` for one that cannot be fetched. `+4`: the
+// function begins 4 bytes before, with endbr64.
 // Values and pure functions.
 #pragma once
 
@@ -31,6 +33,7 @@ struct FoundPlace {
   std::uint64_t offset = 0;
   std::uint64_t reference = 0;
   std::vector<Fetch> arguments = {};
+  bool is_after_endbr64 = false;
 };
 
 struct FoundPlaces {

@@ -55,7 +55,7 @@ class FunctionSearch {
   Error no_symbol() const;
   Error indirect() const;
   Result<FoundPlaces> places() const;
-  Result<std::uint64_t> place_of(std::uint64_t address, std::uint64_t size) const;
+  Result<ProbedEntry> place_of(std::uint64_t address, std::uint64_t size) const;
 
   const ElfFile& file_;
   const ElfFile* const debug_;
@@ -158,7 +158,7 @@ Error FunctionSearch::no_symbol() const {
   return invalid("no function " + place_.name + stripped + did_you_mean(place_.name, near));
 }
 
-Result<std::uint64_t> FunctionSearch::place_of(std::uint64_t address, std::uint64_t size) const {
+Result<ProbedEntry> FunctionSearch::place_of(std::uint64_t address, std::uint64_t size) const {
   const auto begin = file_.offset_of_code(address);
   if (!begin) return invalid(place_.name + " is in no segment with code");
   if (place_.offset) {
@@ -166,10 +166,10 @@ Result<std::uint64_t> FunctionSearch::place_of(std::uint64_t address, std::uint6
       return invalid(place_.name + " has " + std::to_string(size) + " bytes");
     }
     const auto within = file_.offset_of_code(address + *place_.offset);
-    return within ? Result<std::uint64_t>(*within)
+    return within ? Result<ProbedEntry>({.offset = *within})
                   : invalid(place_.name + " is in no segment with code");
   }
-  return entry_of(file_, address, size).value_or(*begin);
+  return entry_of(file_, address, size).value_or(ProbedEntry{.offset = *begin});
 }
 
 Result<FoundPlaces> FunctionSearch::places() const {
@@ -183,13 +183,15 @@ Result<FoundPlaces> FunctionSearch::places() const {
   FoundPlaces found{.machine = file_.machine(), .is_go = is_go_program(file_)};
   if (place_.kind == ProbeKind::kReturn && found.is_go)
     return invalid("a return probe makes Go programs crash");
-  std::set<std::uint64_t> offsets;
+  std::set<ProbedEntry> entries;
   for (const auto& [address, size] : found_) {
-    const auto offset = place_of(address, size);
-    if (!offset) return offset.error();
-    offsets.insert(offset.value());
+    const auto entry = place_of(address, size);
+    if (!entry) return entry.error();
+    entries.insert(entry.value());
   }
-  for (const std::uint64_t offset : offsets) found.places.push_back({.offset = offset});
+  for (const ProbedEntry& each : entries) {
+    found.places.push_back({.offset = each.offset, .is_after_endbr64 = each.is_after_endbr64});
+  }
   return found;
 }
 
@@ -212,8 +214,8 @@ Result<FoundPlaces> find_function(const ElfFile& file, const ElfFile* debug,
   return FunctionSearch(file, debug, place).run();
 }
 
-std::optional<std::uint64_t> entry_of(const ElfFile& file, std::uint64_t address,
-                                      std::uint64_t size) {
+std::optional<ProbedEntry> entry_of(const ElfFile& file, std::uint64_t address,
+                                    std::uint64_t size) {
   const auto begin = file.offset_of_code(address);
   if (!begin) return std::nullopt;
   const std::string first = file.bytes_at(*begin, kBranchTargetBytes);
@@ -222,7 +224,8 @@ std::optional<std::uint64_t> entry_of(const ElfFile& file, std::uint64_t address
                                                                : false;
   const bool has_more = size == 0 || size > kBranchTargetBytes;
   const auto behind = file.offset_of_code(address + kBranchTargetBytes);
-  return is_target && has_more && behind ? behind : begin;
+  if (!is_target || !has_more || !behind) return ProbedEntry{.offset = *begin};
+  return ProbedEntry{.offset = *behind, .is_after_endbr64 = true};
 }
 
 bool is_go_program(const ElfFile& file) { return file.section(".go.buildinfo") != nullptr; }

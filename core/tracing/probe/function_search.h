@@ -2,6 +2,7 @@
 // file with its debug information. Pure: both are read through their callbacks.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <optional>
 
@@ -22,10 +23,16 @@ namespace tallyfs::tracing {
 Result<FoundPlaces> find_function(const ElfFile& file, const ElfFile* debug,
                                   const PlaceName& place);
 
-// Where in the file a function is probed that begins at this address and has so many bytes, or 0
-// where its size is not known. Nothing: it is in no segment with code.
-std::optional<std::uint64_t> entry_of(const ElfFile& file, std::uint64_t address,
-                                      std::uint64_t size);
+// Where in the file a function is probed.
+struct ProbedEntry {
+  std::uint64_t offset = 0;
+  bool is_after_endbr64 = false;
+
+  auto operator<=>(const ProbedEntry&) const = default;
+};
+// That of a function that begins at this address and has so many bytes, or 0 where its size is not
+// known. Nothing: it is in no segment with code.
+std::optional<ProbedEntry> entry_of(const ElfFile& file, std::uint64_t address, std::uint64_t size);
 // Whether it is a program in Go, whose stacks move: a return probe makes it crash.
 bool is_go_program(const ElfFile& file);
 

@@ -156,6 +156,7 @@ void Writing::add_all_arguments(std::size_t at) {
 
 PlaceText Writing::finish(std::size_t end) {
   made_.from.push_back(end);
+  made_.is_after_endbr64 = place_.is_after_endbr64;
   return std::move(made_);
 }
 

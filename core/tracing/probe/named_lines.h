@@ -20,6 +20,7 @@ struct PlaceText {
   std::string text;  // `PATH:OFFSET ARGUMENTS`
   // For each byte of the text, and for its end, the byte of the written line that it came from.
   std::vector<std::size_t> from;
+  bool is_after_endbr64 = false;
 
   // The byte of the written line that became this byte of the text.
   std::size_t byte_of(std::size_t byte_of_text) const;

@@ -58,16 +58,17 @@ void Listing::add(const ElfSymbol& symbol) {
   const bool is_indirect = symbol.type == SymbolType::kIndirect;
   if (symbol.is_undefined || (symbol.type != SymbolType::kFunction && !is_indirect)) return;
   if (name.find(".cold") != name.npos) return;
-  const auto offset = entry_of(file_, symbol.value, symbol.size);
-  if (!offset) return;
+  const auto entry = entry_of(file_, symbol.value, symbol.size);
+  if (!entry) return;
   is_full_ = is_full_ || of_table_ == ProgramList::kFunctionsMax;
   if (is_full_) return;
   of_table_ += 1;
-  list_.functions.push_back({.offset = *offset,
-                             .cost = cost_of(file_.machine(), file_.bytes_at(*offset, kCodeBytes)),
-                             .is_indirect = is_indirect,
-                             .symbol = std::string(name),
-                             .demangled = demangled(name)});
+  list_.functions.push_back(
+      {.offset = entry->offset,
+       .cost = cost_of(file_.machine(), file_.bytes_at(entry->offset, kCodeBytes)),
+       .is_indirect = is_indirect,
+       .symbol = std::string(name),
+       .demangled = demangled(name)});
 }
 
 // The tables of a file, and its debug file's, list most functions once each: they count once.

@@ -42,6 +42,7 @@ std::string found(const BuiltElf& elf, const std::string& name,
     std::snprintf(number.data(), number.size(), "%s%llx", text.empty() ? "" : " ",
                   static_cast<unsigned long long>(each.offset));
     text += number.data();
+    if (each.is_after_endbr64) text += " after endbr64";
   }
   return text;
 }
@@ -75,8 +76,8 @@ TEST(FunctionSearchTest, TheNamesOfOnePlaceAreOneAndThoseOfOneNameAreAll) {
 TEST(FunctionSearchTest, ABranchTargetIsProbedBehindIt) {
   BuiltElf elf = with_symbols({{"alpha", 0x401000, 16}, {"beta", 0x401010, 16}});
   elf.code.replace(0, 4, "\xf3\x0f\x1e\xfa");
-  EXPECT_EQ(found(elf, "alpha"), "1004");
-  EXPECT_EQ(found(elf, "alpha", ProbeKind::kReturn), "1004");
+  EXPECT_EQ(found(elf, "alpha"), "1004 after endbr64");
+  EXPECT_EQ(found(elf, "alpha", ProbeKind::kReturn), "1004 after endbr64");
   EXPECT_EQ(found(elf, "alpha+0"), "1000") << "as it was said";
   EXPECT_EQ(found(elf, "beta"), "1010");
   elf.machine = ElfMachine::kAarch64;

@@ -59,6 +59,7 @@ TEST_F(ProbesTest, PlacesOfTheSameTextHaveTheirOwnHits) {
 }
 
 TEST_F(ProbesTest, TheJsonHasLinesAsWrittenAndWhichFilesAreOthersNow) {
+  probes_.found = std::string("x86_64\n4096+4 0\n");
   ASSERT_TRUE(write("p:a  /bin/x:alpha  n=$arg1\nr:b /bin/y:0x20\nr:b /bin/z:0x20\n"));
   ASSERT_TRUE(write("r:b /bin/uncached:0x20"));
   probes_.counted = ProbeHits{.places = {{{1, "/bin/x:0x1000"}, {{7, "8:1:77"}}},
@@ -68,14 +69,16 @@ TEST_F(ProbesTest, TheJsonHasLinesAsWrittenAndWhichFilesAreOthersNow) {
   EXPECT_EQ(probes_in(read("probes.json")),
             R"([{"group":"uprobes","event":"a","kind":"entry","target":"program","lines":[)"
             R"({"line":"p:a  /bin/x:alpha  n=$arg1","places":[)"
-            R"({"place":"/bin/x:0x1000 n=%di:u64","hits":7,"stale":false}]}]},)"
+            R"({"place":"/bin/x:0x1000 n=%di:u64","hits":7,"stale":false,)"
+            R"("after_endbr64":true}]}]},)"
             R"({"group":"uprobes","event":"b","kind":"return","target":"program","lines":[)"
             R"({"line":"r:b /bin/y:0x20","places":[)"
-            R"({"place":"/bin/y:0x20","hits":0,"stale":true}]},)"
+            R"({"place":"/bin/y:0x20","hits":0,"stale":true,"after_endbr64":false}]},)"
             R"({"line":"r:b /bin/z:0x20","places":[)"
-            R"({"place":"/bin/z:0x20","hits":null,"stale":null}]},)"
+            R"({"place":"/bin/z:0x20","hits":null,"stale":null,"after_endbr64":false}]},)"
             R"({"line":"r:b /bin/uncached:0x20","places":[)"
-            R"({"place":"/bin/uncached:0x20","hits":5,"stale":null}]}]}],"leaving":[]})"
+            R"({"place":"/bin/uncached:0x20","hits":5,"stale":null,)"
+            R"("after_endbr64":false}]}]}],"leaving":[]})"
             "\n");
   probes_.counted = Error{ErrorCode::kTimedOut, "the feeder is silent"};
   const std::string unknown = read("probes.json");

@@ -189,6 +189,36 @@ TEST_F(SavedProbesTest, PlacesByNameAreKeptByTheNextServer) {
   EXPECT_EQ(next.tracing.probe_places()[0].text, "/bin/x:0x1000");
 }
 
+TEST_F(SavedProbesTest, WhatIsAfterAnEndbr64IsKept) {
+  probes_.found = std::string("x86_64\n4100+4 0\n");
+  ASSERT_TRUE(write("p:a /bin/x:alpha"));
+  Next next(clock_.now(), true);
+  EXPECT_TRUE(kept().load(next.tracing, clock_.now(), true).empty());
+  const std::string json = next.read("probes.json");
+  EXPECT_NE(json.find(R"("after_endbr64":true)"), json.npos) << json;
+}
+
+// Of one probe, as a server before format 4 has saved it.
+TEST_F(SavedProbesTest, PlacesOfTheFormatBeforeAreKept) {
+  std::string bytes;
+  ByteWriter out(bytes);
+  out.put_text("uprobes");
+  out.put_text("a");
+  out.put(std::uint64_t{7});
+  out.put(std::uint8_t{'p'});
+  out.put(std::uint32_t{1});
+  out.put_text("/bin/x:0x1004");
+  out.put_text("8:1:77:1000");
+  out.put(std::uint32_t{1});
+  out.put_text("p:a /bin/x:alpha");
+  out.put(std::uint32_t{1});
+  const SavedObject object{static_cast<std::uint16_t>(SavedKind::kProbe), 3, "", bytes};
+  ASSERT_TRUE(tracing_.load(object, {.now = clock_.now(), .has_pages = true}));
+  EXPECT_EQ(read("uprobe_events"), "p:uprobes/a /bin/x:0x1004\n");
+  const std::string json = read("probes.json");
+  EXPECT_NE(json.find(R"("after_endbr64":null)"), json.npos) << json;
+}
+
 // Its hist.json would be readable as that of any other event is.
 TEST_F(SavedProbesTest, AnEventOfAProbeIsNotThereWithoutTheProbe) {
   ASSERT_TRUE(write("p:a /bin/x:0x10"));
