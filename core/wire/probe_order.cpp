@@ -88,8 +88,8 @@ std::optional<ProbeOrder> parse_probe_order(std::uint64_t number, std::string_vi
   }
   const bool is_known = whether->text == "known";
   const auto instances = kind->text.size() > 1 ? parse_unsigned(kind->text.substr(1)) : 0;
-  const bool is_kind = kind->text[0] == 'r' || kind->text == "p" || kind->text == "e" ||
-                       kind->text == "f" || kind->text == "t";
+  const bool is_kind = kind->text[0] == 'r' || kind->text[0] == 'f' || kind->text == "p" ||
+                       kind->text == "e" || kind->text == "t";
   if ((!is_known && whether->text != "new") || !is_kind || !instances || *instances > UINT32_MAX) {
     return std::nullopt;
   }

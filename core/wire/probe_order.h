@@ -4,7 +4,7 @@
 //   daemon   probe NUMBER SERIAL new|known KIND EVENT TEXT   makes the probe of that serial with
 //            this place, or adds the place; known: unless a predecessor has done so. KIND is p, r
 //            or rINSTANCES, TEXT is PATH:OFFSET ARGUMENTS, or FUNCTION ARGUMENTS of the kernel.
-//            KIND e, f or t is refused; the reason says whether the kernel has that kind
+//            KIND e, f, fINSTANCES or t: TEXT is as the kernel takes it
 //   feeder   probed NUMBER SERIAL ID FILE TEXT               the place as the kernel repeats it.
 //            FILE: which file it is in, MAJOR:MINOR:INODE; `-` if that is not known, as of what a
 //            predecessor has made

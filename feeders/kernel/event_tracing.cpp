@@ -12,8 +12,8 @@ namespace {
 
 tracing::TaskFields tasks_of(const CatalogueEvent& event, const tracing::EventFormat& format) {
   if (!event.probe) return tracing::TaskFields::of(event.system, format);
-  return *event.probe == tracing::ProbeTarget::kKernel ? tracing::TaskFields::of_kprobe(format)
-                                                       : tracing::TaskFields::of_uprobe(format);
+  return *event.probe == tracing::ProbeTarget::kProgram ? tracing::TaskFields::of_uprobe(format)
+                                                        : tracing::TaskFields::of_kprobe(format);
 }
 
 }  // namespace

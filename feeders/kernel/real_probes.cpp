@@ -78,6 +78,14 @@ Found find_place(Found begin, Found end, std::string_view text) {
   return std::find_if(begin, end, is_same);
 }
 
+// An event's probe without its filter, and ` if FILTER`, which the kernel does not repeat.
+std::pair<std::string_view, std::string_view> split_filter(const wire::ProbeOrder& order) {
+  constexpr std::string_view kIf = " if ";
+  const std::string_view text = order.text;
+  const std::size_t end = order.kind == 'e' ? text.find(kIf) : text.npos;
+  return {text.substr(0, end), text.substr(std::min(end, text.size()))};
+}
+
 // As many as the reply may have.
 wire::Profiled profile_from(const wire::ProfileOrder& order, const RealProbes::Profile& places) {
   wire::Profiled reply{.number = order.number};
@@ -192,7 +200,8 @@ std::string RealProbes::free_name(const wire::ProbeOrder& order) const {
 }
 
 // The README of a kernel names e: also where it has none: one is made and removed.
-Error RealProbes::refusal_of(char kind) {
+Result<void> RealProbes::may_make(char kind) {
+  if (kind == 'p' || kind == 'r') return {};
   struct Kind {
     const char *name, *option, *place;
   };
@@ -202,25 +211,46 @@ Error RealProbes::refusal_of(char kind) {
   if (const auto known = other_kinds_.find(kind); known != other_kinds_.end()) return known->second;
   const std::string event = ":" + group_ + "/trial";
   const auto done = append_probe_lines(*tracefs_, kind + event + " " + other.place + "\n");
-  if (!done && done.error().code != ErrorCode::kInvalid) return done.error();
-  if (done) (void)append_probe_lines(*tracefs_, "-" + event + "\n");
-  std::string reason = done ? "tallyfs makes no " : "this kernel has no ";
-  reason.append(other.name);
-  if (!done) reason.append(" (CONFIG_").append(other.option).append(")");
-  return other_kinds_[kind] = invalid(std::move(reason));
+  // Linux 6.12 takes one probe alone at a tracepoint.
+  const bool is_there = done || done.error().code == ErrorCode::kExists;
+  if (!is_there && done.error().code != ErrorCode::kInvalid) return done.error();
+  Result<void>& may = other_kinds_[kind];
+  if (is_there) {
+    (void)append_probe_lines(*tracefs_, "-" + event + "\n");
+  } else {
+    may =
+        invalid(std::string("this kernel has no ") + other.name + " (CONFIG_" + other.option + ")");
+  }
+  return may;
+}
+
+// Its owner could not remove the event, as long as a probe of ours is set on it.
+Result<void> RealProbes::check_event(const wire::ProbeOrder& order) const {
+  const std::string_view text = order.text;
+  const auto named = tracing::parse_named_event(text.substr(0, text.find(' ')));
+  if (order.kind != 'e' || !named) return {};
+  const auto is_it = [&](const RealProbe& each) {
+    return each.group == named->system && each.event == named->event;
+  };
+  if (std::ranges::none_of(read_dynamic_events(*tracefs_), is_it)) return {};
+  return Error{ErrorCode::kInvalid, "another tool has made this event: it could not remove it"};
 }
 
 Result<wire::Probed> RealProbes::define(const wire::ProbeOrder& order) {
   if (auto may = may_define(); !may) return may.error();
-  if (order.kind != 'p' && order.kind != 'r') return refusal_of(order.kind);
+  if (auto may = may_make(order.kind); !may) return may.error();
   const auto known = made_.find(order.serial);
   const bool is_there = known != made_.end();
   const std::string event = is_there ? known->second.event : free_name(order);
   if (order.is_known && is_there) {
     const auto [begin, end] = found_.equal_range(event);
-    const auto place = find_place(begin, end, order.text);
-    if (place != end) return describe(order, known->second, place->second, "-");
+    const auto [text, filter] = split_filter(order);
+    const auto place = find_place(begin, end, text);
+    if (place != end) {
+      return describe(order, known->second, place->second + std::string(filter), "-");
+    }
   }
+  if (auto may = check_event(order); !may) return may.error();
   const std::string line = line_of(order, event);
   if (line.size() > kRealLineBytesMax) {
     const std::size_t most = kRealLineBytesMax - (line.size() - order.text.size());
@@ -236,7 +266,7 @@ Result<wire::Probed> RealProbes::define(const wire::ProbeOrder& order) {
   auto text = find_text(event);
   if (!text) return Error{ErrorCode::kInvalid, "the kernel has made nothing of it"};
   std::string file = file_of(*text).value_or("-");
-  return describe(order, made, std::move(*text), std::move(file));
+  return describe(order, made, text->append(split_filter(order).second), std::move(file));
 }
 
 Result<wire::Probed> RealProbes::describe(const wire::ProbeOrder& order, Made& made,
@@ -291,7 +321,7 @@ Result<RealProbes::Profile> RealProbes::read_profile() const {
     Profile places;
     for (std::size_t i = 0; i < probes.size(); ++i) {
       const auto serial = probes[i].group == group_ ? serial_of(probes[i].event) : std::nullopt;
-      if (!serial) continue;
+      if (!serial || !probes[i].has_profile()) continue;
       const auto made = made_.find(*serial);
       const bool is_made = made != made_.end() && made->second.event == probes[i].event;
       places[*serial].push_back(

@@ -80,7 +80,9 @@ class RealProbes {
   std::string free_name(const wire::ProbeOrder& order) const;
   std::string line_of(const wire::ProbeOrder& order, const std::string& event) const;
   // Of a line of a kind that is not made here.
-  Error refusal_of(char kind);
+  // kInvalid: this kernel has none of this kind.
+  Result<void> may_make(char kind);
+  Result<void> check_event(const wire::ProbeOrder& order) const;
   Error refusal(const wire::ProbeOrder& order, const std::string& line, const Error& error) const;
   // The last line that the kernel has of this event.
   std::optional<std::string> find_text(const std::string& event) const;
@@ -104,7 +106,7 @@ class RealProbes {
   // What a predecessor had made, until the daemon has named all its probes: places by events.
   std::multimap<std::string, std::string> found_;
   LeavingProbes leaving_;
-  std::map<char, Error> other_kinds_;  // why each that was tried is refused
+  std::map<char, Result<void>> other_kinds_;  // those that were tried
   Profile profile_;  // as it was read last; empty: a reader has had the last of it
 };
 

@@ -124,7 +124,7 @@ Result<void> read_profile(const Fd& tracefs, const char* name, bool is_of_progra
                           const std::vector<RealProbe>& probes, std::vector<RealHits>& all) {
   const Error differ{ErrorCode::kBusy, "probes came or went meanwhile"};
   const auto is_listed = [=](const RealProbe& each) {
-    return each.is_of_program() == is_of_programs;
+    return each.has_profile() && each.is_of_program() == is_of_programs;
   };
   if (std::ranges::none_of(probes, is_listed)) return {};
   if (::faccessat(tracefs.get(), name, R_OK, 0) != 0) {
@@ -217,7 +217,9 @@ std::vector<RealProbe> read_dynamic_events(const Fd& tracefs) {
 
 std::vector<RealProbe> read_real_probes(const Fd& tracefs) {
   auto probes = read_dynamic_events(tracefs);
-  std::erase_if(probes, [](const RealProbe& each) { return each.kind != 'p' && each.kind != 'r'; });
+  constexpr std::string_view kKinds = "preft";
+  std::erase_if(probes,
+                [=](const RealProbe& each) { return kKinds.find(each.kind) == kKinds.npos; });
   return probes;
 }
 

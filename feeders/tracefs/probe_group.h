@@ -54,8 +54,11 @@ struct RealProbe {
   std::string group, event;
   std::string text;  // behind the name
 
+  // Whether the kernel counts its hits.
+  bool has_profile() const { return kind == 'p' || kind == 'r'; }
   // The kernel repeats a path as it was written, and its own functions without any.
   bool is_of_program() const {
+    if (!has_profile()) return false;
     const std::string_view place = std::string_view(text).substr(0, text.find(' '));
     return place.find('/') != place.npos;
   }
@@ -69,8 +72,8 @@ std::vector<RealProbe> read_dynamic_events(const Fd& tracefs);
 struct RealHits {
   std::uint64_t hits = 0, missed = 0;
 };
-// Those of each of the probes that read_real_probes() gave. kBusy: probes came or went in between.
-// kNoDevice: a file cannot be read.
+// Those of each of the probes that read_real_probes() gave; 0 of those without a profile. kBusy:
+// probes came or went in between. kNoDevice: a file cannot be read.
 Result<std::vector<RealHits>> read_probe_hits(const Fd& tracefs,
                                               const std::vector<RealProbe>& probes);
 // Carries out lines of probes in one write, up to the first that is refused. kBusy: the probe is

@@ -33,8 +33,8 @@ bool is_same(const EventTable& events, EventNumber event, const EventOffer& offe
 TaskFields tasks_of(const EventPath& path, std::optional<ProbeTarget> probe,
                     const EventFormat& format) {
   if (!probe) return TaskFields::of(path.first, format);
-  return *probe == ProbeTarget::kKernel ? TaskFields::of_kprobe(format)
-                                        : TaskFields::of_uprobe(format);
+  return *probe == ProbeTarget::kProgram ? TaskFields::of_uprobe(format)
+                                         : TaskFields::of_kprobe(format);
 }
 
 }  // namespace

@@ -1,10 +1,28 @@
 #include "core/tracing/branch/probe_json.h"
 
+#include <cstdlib>
+
 #include "core/base/json_head.h"
 #include "core/tracing/branch/probe_profile.h"
 
 namespace tallyfs::tracing {
 namespace {
+
+std::string_view name_of(ProbeTarget target) {
+  switch (target) {
+    case ProbeTarget::kProgram:
+      return "program";
+    case ProbeTarget::kKernel:
+      return "kernel";
+    case ProbeTarget::kEvent:
+      return "event";
+    case ProbeTarget::kFunction:
+      return "function";
+    case ProbeTarget::kTracepoint:
+      return "tracepoint";
+  }
+  std::abort();
+}
 
 // What is not known is null.
 void write_place(JsonWriter& json, const Probes::Place& place, ProbeTarget target,
@@ -13,7 +31,7 @@ void write_place(JsonWriter& json, const Probes::Place& place, ProbeTarget targe
   const PlaceState* const state = states.next(place);
   json.key("hits");
   state ? json.number(state->hits) : json.null();
-  if (target == ProbeTarget::kKernel) {
+  if (target != ProbeTarget::kProgram) {
     json.key("missed");
     state ? json.number(state->missed) : json.null();
     json.end_object();
@@ -31,7 +49,7 @@ void write_probe(JsonWriter& json, const EventPath& path, const Probes::Probe& p
                  const ProbeHits& hits) {
   json.begin_object().key("group").string(path.first).key("event").string(path.second);
   json.key("kind").string(probe.kind == ProbeKind::kReturn ? "return" : "entry");
-  json.key("target").string(probe.target == ProbeTarget::kKernel ? "kernel" : "program");
+  json.key("target").string(name_of(probe.target));
   json.key("lines").begin_array();
   auto place = probe.places.begin();
   PlaceStates states(hits, probe.serial);

@@ -55,6 +55,7 @@ Result<void> ProbeWrites::remake_line(const std::string& line,
   made.probe.lines.push_back({.text = line, .instances = parsed.instances});
   for (const PlaceText& text : found.value()) {
     const ProbePlace place{.serial = made.probe.serial,
+                           .target = parsed.target,
                            .kind = parsed.kind,
                            .event = event,
                            .text = text.text,

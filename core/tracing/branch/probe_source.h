@@ -21,6 +21,7 @@ namespace tallyfs::tracing {
 // from earlier ones of the same name.
 struct ProbePlace {
   std::uint64_t serial = 0;
+  ProbeTarget target = ProbeTarget::kProgram;
   ProbeKind kind = ProbeKind::kEntry;
   std::string event;
   // `PATH:OFFSET ARGUMENTS`, or with the kernel's function; empty: it has to be found
@@ -58,12 +59,15 @@ struct PlaceState {
 // written since. Nothing: it is not known. state: may be nullptr.
 std::optional<bool> is_stale(const PlaceState* state, std::string_view made);
 
-// The kinds that the kernel has.
+// The kinds that the kernel has. Of the others its source says it, when one is to be made.
 struct ProbeTargets {
   bool programs = true;
   bool kernel = false;
 
-  bool has(ProbeTarget target) const { return target == ProbeTarget::kKernel ? kernel : programs; }
+  bool has(ProbeTarget target) const {
+    if (target == ProbeTarget::kProgram) return programs;
+    return target != ProbeTarget::kKernel || kernel;
+  }
 };
 
 // A place of a probe that was removed, and that the source still has.
@@ -92,9 +96,6 @@ class ProbeSource {
   // token_at counts in the text of the place, and is kNoToken for the kind or the name. kNoDevice,
   // kTimedOut, kInterrupted: as of EventSource::want(); it may be made nevertheless.
   virtual Result<MadeProbe> define(const ProbePlace& place, const CancellationToken& cancel) = 0;
-  // Why a line of another kind (probe_line.h) makes nothing: the kernel has none, or the source
-  // makes none. The same errors.
-  virtual Error refusal_of(char kind, const CancellationToken& cancel) = 0;
   // Where a place by name is, as print(FoundPlaces) has it. Errors: kInvalid, kNotFound and so on,
   // with their reason; token_at counts in the place. kNoDevice, kTimedOut, kInterrupted: as above.
   virtual Result<std::string> find(ProbeKind kind, const std::string& place,

@@ -33,11 +33,6 @@ Result<void> ProbeWrites::write(std::string_view lines) {
 }
 
 Result<void> ProbeWrites::write_line(std::string_view line) {
-  // The kernel takes these in dynamic_events alone.
-  const auto other = only_ ? std::nullopt : other_kind_of(line);
-  if (other) {
-    return in_line(line, {}, state_.options.probes->refusal_of(*other, call_.cancel));
-  }
   const auto command = parse_probe_line(line, only_);
   if (!command) return command.error();
   if (const auto* const removal = std::get_if<ProbeRemoval>(&command.value())) {
@@ -48,7 +43,25 @@ Result<void> ProbeWrites::write_line(std::string_view line) {
   }
   const auto& parsed = std::get<ProbeLine>(command.value());
   if (auto may = check_target(line, parsed.target); !may) return may;
+  if (auto may = check_event(line, parsed); !may) return may;
   return define(line, parsed);
+}
+
+// The kernel has the events of this mount's probes by other names, and no others of this mount's.
+Result<void> ProbeWrites::check_event(std::string_view line, const ProbeLine& parsed) const {
+  if (parsed.target != ProbeTarget::kEvent) return {};
+  const Token& word = parsed.words.front();
+  const NamedEvent named = *parse_named_event(word.text);
+  const EventPath path(named.system, named.event);
+  const MutexLock lock(state_.mutex);
+  const OfferedEvent* const offered = state_.offers.find(path);
+  EventSource* const source = offered ? offered->source : nullptr;
+  const bool is_of_kernel = !source || source == &state_.options.probes->events();
+  const bool is_own = state_.probes.has(path) || path.first == kSyntheticSystem || !is_of_kernel;
+  if (!is_own) return {};
+  return probe_fault(ErrorCode::kInvalid, kProbeLocation, line,
+                     "an e: line is of an event of the kernel, not of one that this mount has made",
+                     word.at);
 }
 
 Result<void> ProbeWrites::check_target(std::string_view line, ProbeTarget target) const {
@@ -90,6 +103,7 @@ Result<ProbePlace> ProbeWrites::begin(std::string_view line, const ProbeLine& pa
   }
   probe->is_pending = true;
   return ProbePlace{.serial = probe->serial,
+                    .target = parsed.target,
                     .kind = parsed.kind,
                     .event = parsed.event,
                     .text = text.text,

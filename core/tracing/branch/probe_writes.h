@@ -35,6 +35,8 @@ class ProbeWrites {
   Result<void> may_write() const;
   Result<void> write_line(std::string_view line);
   Result<void> check_target(std::string_view line, ProbeTarget target) const;
+  Result<void> check_event(std::string_view line, const ProbeLine& parsed) const
+      EXCLUDES(state_.mutex);
   Result<void> define(std::string_view line, const ProbeLine& parsed);
   // all: how many places the line has.
   Result<void> define_place(std::string_view line, const ProbeLine& parsed, const PlaceText& place,

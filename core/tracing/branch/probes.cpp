@@ -15,9 +15,9 @@ Error too_much_text() {
 }
 
 // A possible line for a place whose line is unknown.
-std::string line_of(ProbeKind kind, unsigned instances, const EventPath& path,
+std::string line_of(const Probes::Probe& probe, unsigned instances, const EventPath& path,
                     const std::string& place) {
-  std::string line(1, static_cast<char>(kind));
+  std::string line(1, letter_of(probe.target, probe.kind));
   if (instances > 0) line += std::to_string(instances);
   return line.append(":").append(path.first).append("/").append(path.second).append(" ") + place;
 }
@@ -163,7 +163,11 @@ std::vector<ProbePlace> Probes::places() const {
     const Probe& probe = probes_.find(path)->second;
     auto place = probe.places.begin();
     for (const Line& line : probe.lines) {
-      const ProbePlace of{.serial = serial, .kind = probe.kind, .event = path.second, .text = {}};
+      const ProbePlace of{.serial = serial,
+                          .target = probe.target,
+                          .kind = probe.kind,
+                          .event = path.second,
+                          .text = {}};
       if (line.is_sought) {
         all.push_back(of);
         all.back().line = line.text;
@@ -204,7 +208,7 @@ std::string Probes::text(std::optional<ProbeTarget> target) const {
     for (const Line& line : probe.lines) {
       if (line.places == 0) text.append(line.text).append("\n");
       for (std::size_t i = 0; i < line.places; ++i) {
-        text.append(line_of(probe.kind, line.instances, path, (place++)->text)).append("\n");
+        text.append(line_of(probe, line.instances, path, (place++)->text)).append("\n");
       }
     }
   }

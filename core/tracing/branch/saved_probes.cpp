@@ -85,7 +85,7 @@ Result<Probes::Probe> read_probe(const EventPath& path, ByteReader& in, std::uin
     probe.target = line.value().target;
     probe.lines.back().instances = line.value().instances;
   }
-  const std::string begin = std::string(1, kind) + ":" + path.first +
+  const std::string begin = std::string(1, letter_of(probe.target, probe.kind)) + ":" + path.first +
                             "/" + path.second + " ";
   for (const Probes::Place& place : probe.places) {
     const std::string line = begin + place.text;

@@ -56,9 +56,7 @@ class Parsing {
   Error name_fault(const char* what, const char* why, const Part& name) const {
     return fault(std::string(what) + why, name.at, kernel_location());
   }
-  std::string_view kernel_location() const {
-    return target_ == ProbeTarget::kKernel ? kKprobeLocation : kUprobeLocation;
-  }
+  std::string_view kernel_location() const;
   Error kind_fault() const;
   Error no_place() const;
   Result<void> check_letters() const;
@@ -67,7 +65,10 @@ class Parsing {
   Result<ProbeRemoval> removal(const Head& head) const;
   Result<ProbeCommand> definition(const Head& head);
   Result<void> name_event(const Head& head, ProbeLine& made) const;
+  ProbeTarget target_of(char kind, std::string_view place, bool has_place) const;
   Result<void> check_place(const Token& place) const;
+  Result<void> check_kernel_place(const Token& place) const;
+  Result<void> check_event(const Token& place) const;
   Result<unsigned> instances(const Head& head, ProbeKind kind) const;
   Result<PlaceName> named_place(const Token& place, ProbeKind kind) const;
 
@@ -76,14 +77,36 @@ class Parsing {
   ProbeTarget target_ = only_.value_or(ProbeTarget::kProgram);
 };
 
+std::string_view Parsing::kernel_location() const {
+  switch (target_) {
+    case ProbeTarget::kProgram:
+      return kUprobeLocation;
+    case ProbeTarget::kKernel:
+      return kKprobeLocation;
+    case ProbeTarget::kEvent:
+      return kEprobeLocation;
+    case ProbeTarget::kFunction:
+    case ProbeTarget::kTracepoint:
+      return kFprobeLocation;
+  }
+  std::abort();
+}
+
 Error Parsing::kind_fault() const {
-  if (!only_) return fault("a kind is p or r, in the kernel rNUMBER as well, and : follows", 1);
+  if (!only_) {
+    return fault(
+        "a kind is p, r, e, f or t, in the kernel rNUMBER and fNUMBER as well, and : follows", 1);
+  }
   return fault(*only_ == ProbeTarget::kKernel ? "a kind is p, r or rNUMBER, and : follows"
                                               : "a kind is p or r, and : follows",
                1);
 }
 
 Error Parsing::no_place() const {
+  if (target_ == ProbeTarget::kEvent)
+    return fault("an event is missing: SYSTEM.EVENT", line_.size());
+  if (target_ == ProbeTarget::kFunction) return fault("a FUNCTION is missing", line_.size());
+  if (target_ == ProbeTarget::kTracepoint) return fault("a tracepoint is missing", line_.size());
   return fault(only_ == ProbeTarget::kKernel ? "a place is missing: FUNCTION or FUNCTION+OFFSET"
                                              : "a place is missing: PATH:OFFSET or PATH:FUNCTION",
                line_.size());
@@ -115,17 +138,27 @@ Result<ProbeRemoval> Parsing::removal(const Head& head) const {
       .group = std::string(group.text), .event = std::string(event.text), .target = only_};
 }
 
-Result<void> Parsing::check_place(const Token& place) const {
-  if (target_ == ProbeTarget::kKernel) {
-    if (place.text.find('/') != place.text.npos) {
-      return fault("a place in the kernel is FUNCTION or FUNCTION+OFFSET", place.at);
-    }
-    // The kernel does not repeat an address, and it is another one after each boot. It takes one
-    // with a sign, too.
-    const char first = place.text.front();
-    if (!is_digit(first) && first != '+') return {};
-    return fault("a place in the kernel is FUNCTION or FUNCTION+OFFSET, not an address", place.at);
+Result<void> Parsing::check_kernel_place(const Token& place) const {
+  if (place.text.find('/') != place.text.npos) {
+    return fault("a place in the kernel is FUNCTION or FUNCTION+OFFSET", place.at);
   }
+  // The kernel does not repeat an address, and it is another one after each boot. It takes one
+  // with a sign, too.
+  const char first = place.text.front();
+  if (!is_digit(first) && first != '+') return {};
+  return fault("a place in the kernel is FUNCTION or FUNCTION+OFFSET, not an address", place.at);
+}
+
+Result<void> Parsing::check_event(const Token& place) const {
+  if (parse_named_event(place.text)) return {};
+  return fault("an event is SYSTEM.EVENT or SYSTEM/EVENT", place.at);
+}
+
+Result<void> Parsing::check_place(const Token& place) const {
+  if (target_ == ProbeTarget::kKernel) return check_kernel_place(place);
+  if (target_ == ProbeTarget::kEvent) return check_event(place);
+  // The kernel knows its functions and tracepoints.
+  if (target_ != ProbeTarget::kProgram) return {};
   if (place.text.rfind(':') == place.text.npos) {
     return fault("a place is PATH:OFFSET or PATH:FUNCTION", place.at);
   }
@@ -136,14 +169,15 @@ Result<void> Parsing::check_place(const Token& place) const {
 Result<unsigned> Parsing::instances(const Head& head, ProbeKind kind) const {
   const Part& number = head.number;
   if (number.text.empty()) return 0u;
-  if (target_ == ProbeTarget::kProgram) return kind_fault();
-  if (kind != ProbeKind::kReturn) {
-    return fault("Maxactive is only for function exit", number.at, kKprobeLocation);
-  }
+  if (target_ == ProbeTarget::kProgram || target_ == ProbeTarget::kEvent) return kind_fault();
+  const auto refused = [&](const char* reason) {
+    return fault(reason, number.at, kernel_location());
+  };
+  if (kind != ProbeKind::kReturn) return refused("Maxactive is only for function exit");
   const auto value = parse_unsigned(number.text);
-  if (!value || *value == 0) return fault("Invalid maxactive number", number.at, kKprobeLocation);
+  if (!value || *value == 0) return refused("Invalid maxactive number");
   if (*value <= kInstancesMax) return static_cast<unsigned>(*value);
-  return fault("Maxactive is too big", number.at, kKprobeLocation);
+  return refused("Maxactive is too big");
 }
 
 Result<PlaceName> Parsing::named_place(const Token& place, ProbeKind kind) const {
@@ -186,8 +220,55 @@ std::string default_event(std::string_view place) {
   return name.substr(0, kProbeNameBytesMax);
 }
 
+// The kernel's name, and its letters where a name may have none of these.
+std::string plain_name(std::string name) {
+  std::ranges::replace_if(
+      name, [](char c) { return !is_of_name(c); }, '_');
+  if (is_digit(name.front())) name.insert(0, "_");
+  return name.substr(0, kProbeNameBytesMax);
+}
+
+// As the kernel names an event of the records of another: by that one.
+std::string default_event_of_event(std::string_view place) {
+  return plain_name(std::string(parse_named_event(place)->event));
+}
+
+// As the kernel names an event of a function: `FUNCTION__entry`.
+std::string default_function_event(std::string_view place, ProbeKind kind) {
+  std::string name(place.substr(0, place.find('%')));
+  if (name.empty()) name = "_";
+  return plain_name(name.append(kind == ProbeKind::kReturn ? "__exit" : "__entry"));
+}
+
+// The kernel takes an entry with the returned value among its arguments for a return.
+bool fetches_returned_value(const std::vector<Token>& words) {
+  constexpr std::string_view kReturned = "$retval";
+  return std::ranges::any_of(words, [=](const Token& word) {
+    const std::size_t at = word.text.find(kReturned);
+    if (at == word.text.npos) return false;
+    const std::string_view after = word.text.substr(at + kReturned.size());
+    return after.empty() || !is_of_name(after.front());
+  });
+}
+
+std::string_view default_group(ProbeTarget target) {
+  switch (target) {
+    case ProbeTarget::kProgram:
+      return "uprobes";
+    case ProbeTarget::kKernel:
+      return "kprobes";
+    case ProbeTarget::kEvent:
+      return "eprobes";
+    case ProbeTarget::kFunction:
+      return "fprobes";
+    case ProbeTarget::kTracepoint:
+      return "tracepoints";
+  }
+  std::abort();
+}
+
 Result<void> Parsing::name_event(const Head& head, ProbeLine& made) const {
-  made.group = target_ == ProbeTarget::kKernel ? "kprobes" : "uprobes";
+  made.group = default_group(target_);
   if (!head.name) return {};
   const auto [group, event, has_group] = split(*head.name);
   if (has_group) {
@@ -204,23 +285,48 @@ Result<void> Parsing::name_event(const Head& head, ProbeLine& made) const {
 std::string default_name(const ProbeLine& line) {
   if (line.place) return default_event(*line.place);
   const std::string_view place = line.words.front().text;
-  const bool is_in_kernel = line.target == ProbeTarget::kKernel;
-  return is_in_kernel ? default_kernel_event(place, line.kind) : default_event(place);
+  switch (line.target) {
+    case ProbeTarget::kProgram:
+      return default_event(place);
+    case ProbeTarget::kKernel:
+      return default_kernel_event(place, line.kind);
+    case ProbeTarget::kEvent:
+      return default_event_of_event(place);
+    case ProbeTarget::kFunction:
+      return default_function_event(place, line.kind);
+    case ProbeTarget::kTracepoint:
+      return plain_name(std::string(place));
+  }
+  std::abort();
+}
+
+ProbeTarget Parsing::target_of(char kind, std::string_view place, bool has_place) const {
+  if (only_) return *only_;
+  if (kind == 'e') return ProbeTarget::kEvent;
+  if (kind == 'f') return ProbeTarget::kFunction;
+  if (kind == 't') return ProbeTarget::kTracepoint;
+  const bool is_in_kernel = has_place && place.find('/') == place.npos;
+  return is_in_kernel ? ProbeTarget::kKernel : ProbeTarget::kProgram;
 }
 
 Result<ProbeCommand> Parsing::definition(const Head& head) {
-  ProbeLine made{.kind = ProbeKind{head.kind}, .group = {}, .event = {}, .words = {}};
+  const ProbeKind kind = head.kind == 'r' ? ProbeKind::kReturn : ProbeKind::kEntry;
+  ProbeLine made{.kind = kind, .group = {}, .event = {}, .words = {}};
   Tokens words(line_.substr(head.end));
   while (const auto word = words.next()) {
     made.words.push_back({.text = word->text, .at = word->at + head.end});
   }
   const Token place = made.words.empty() ? Token() : made.words.front();
-  const bool is_in_kernel = !made.words.empty() && place.text.find('/') == place.text.npos;
-  target_ = only_.value_or(is_in_kernel ? ProbeTarget::kKernel : ProbeTarget::kProgram);
+  target_ = target_of(head.kind, place.text, !made.words.empty());
   made.target = target_;
   if (auto named = name_event(head, made); !named) return named.error();
   if (made.words.empty()) return no_place();
-  if (is_of_return(place.text)) made.kind = ProbeKind::kReturn;
+  const bool is_of_code = target_ != ProbeTarget::kEvent && target_ != ProbeTarget::kTracepoint;
+  const bool is_function = target_ == ProbeTarget::kFunction;
+  if ((is_of_code && is_of_return(place.text)) ||
+      (is_function && fetches_returned_value(made.words))) {
+    made.kind = ProbeKind::kReturn;
+  }
   const auto number = instances(head, made.kind);
   if (!number) return number.error();
   made.instances = number.value();
@@ -245,8 +351,10 @@ Result<void> Parsing::check_letters() const {
   if (const auto bad = std::ranges::find_if(line_, is_control); bad != line_.end()) {
     return fault("a control character", static_cast<std::size_t>(bad - line_.begin()));
   }
-  if (line_.empty() || std::string_view("pr-=").find(line_[0]) == line_.npos) {
-    return fault("a line begins with p, r, - or =");
+  const std::string_view kinds = only_ ? "pr-=" : "preft-=";
+  if (line_.empty() || kinds.find(line_[0]) == kinds.npos) {
+    return fault(only_ ? "a line begins with p, r, - or ="
+                       : "a line begins with p, r, e, f, t, - or =");
   }
   return {};
 }
@@ -260,7 +368,7 @@ Result<Head> Parsing::head() const {
   head.number = {line_.substr(1, behind - 1), 1};
   const bool has_name = behind < head.end && line_[behind] == ':';
   const bool has_other = !has_name && behind < head.end;
-  const bool is_definition = head.kind == 'p' || head.kind == 'r';
+  const bool is_definition = head.kind != '-' && head.kind != '=';
   if (has_other || (!is_definition && behind > 1)) return kind_fault();
   if (has_name) head.name = Part{line_.substr(behind + 1, head.end - behind - 1), behind + 1};
   return head;
@@ -279,11 +387,25 @@ Result<ProbeCommand> Parsing::parse() {
 
 }  // namespace
 
-std::optional<char> other_kind_of(std::string_view line) {
-  if (line.empty() || std::string_view("eft").find(line[0]) == line.npos) return std::nullopt;
-  const std::string_view rest = line.substr(1);
-  const bool is_kind = rest.empty() || rest[0] == ':' || is_blank(rest[0]) || is_digit(rest[0]);
-  return is_kind ? std::optional(line[0]) : std::nullopt;
+char letter_of(ProbeTarget target, ProbeKind kind) {
+  switch (target) {
+    case ProbeTarget::kProgram:
+    case ProbeTarget::kKernel:
+      return static_cast<char>(kind);
+    case ProbeTarget::kEvent:
+      return 'e';
+    case ProbeTarget::kFunction:
+      return 'f';
+    case ProbeTarget::kTracepoint:
+      return 't';
+  }
+  std::abort();
+}
+
+std::optional<NamedEvent> parse_named_event(std::string_view text) {
+  const std::size_t between = text.find_first_of(kSeparators);
+  if (between == text.npos || between == 0 || between + 1 == text.size()) return std::nullopt;
+  return NamedEvent{text.substr(0, between), text.substr(between + 1)};
 }
 
 std::string ProbeLine::text() const {

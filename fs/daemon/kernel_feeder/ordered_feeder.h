@@ -132,7 +132,6 @@ class OrderedFeeder final : public latency_hist::KernelSource,
   tracing::EventSource& events() override { return *this; }
   Result<tracing::MadeProbe> define(const tracing::ProbePlace& place,
                                     const CancellationToken& cancel) override;
-  Error refusal_of(char kind, const CancellationToken& cancel) override;
   Result<std::string> find(tracing::ProbeKind kind, const std::string& place,
                            const CancellationToken& cancel) override;
   Result<void> remove(const std::vector<std::uint64_t>& serials,

@@ -16,7 +16,7 @@ FeederDialogue::Time deadline_of_probes() {
 
 wire::ProbeOrder order_of(const tracing::ProbePlace& place) {
   return {.serial = place.serial,
-          .kind = static_cast<char>(place.kind),
+          .kind = letter_of(place.target, place.kind),
           .instances = place.instances,
           .event = place.event,
           .text = place.text};
@@ -77,17 +77,6 @@ Result<tracing::MadeProbe> OrderedFeeder::define(const tracing::ProbePlace& plac
   auto* const probed = std::get_if<wire::Probed>(&response.value());
   if (!probed) return Error{ErrorCode::kNoDevice, "the feeder gives no answer about a probe"};
   return made_of(std::move(*probed));
-}
-
-Error OrderedFeeder::refusal_of(char kind, const CancellationToken& cancel) {
-  const auto deadline = deadline_of_probes();
-  const auto number = send_in_turn(deadline, cancel, [&] {
-    return wire::ProbeOrder{.kind = kind, .event = "-", .text = "-"};
-  });
-  if (!number) return number.error();
-  const auto response = dialogue_.wait(number.value(), deadline, cancel);
-  if (!response) return response.error();
-  return {ErrorCode::kNoDevice, "the feeder gives no answer about a kind of probes"};
 }
 
 Result<std::string> OrderedFeeder::find(tracing::ProbeKind kind, const std::string& place,

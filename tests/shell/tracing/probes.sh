@@ -177,15 +177,20 @@ a_kernel_without_kprobes_says_so() {
 }
 
 # Which kinds this kernel has is what it says itself, in a group of the test.
-lines_of_kinds_that_are_not_there_say_so() {
+lines_of_other_kinds_are_made_or_say_that_the_kernel_has_none() {
   local kind place name option
   while read -r kind place name option; do
-    assert_fails_with 'Invalid argument' bash -c 'echo "$1" >>"$2"' - "$kind:a $place" \
-      "$T/dynamic_events"
     if _real "echo '$kind:trial$$/x $place' >>dynamic_events" 2>/dev/null; then
       _real "echo '-:trial$$/x' >>dynamic_events"
-      assert_eq "[T] probe: error: tallyfs makes no $name" "$(_log "$T/error_log" | head -1)"
+      echo "$kind:mine/a $place" >>"$T/dynamic_events"
+      assert_eq "$kind:mine/a $place" "$(cat "$T/dynamic_events")"
+      echo 'hist:keys=common_pid' >"$T/events/mine/a/trigger"
+      wait_until '[ "$(_hits "$T/events/mine/a")" -gt 0 ]'
+      echo '!hist:keys=common_pid' >"$T/events/mine/a/trigger"
+      echo '-:mine/a' >>"$T/dynamic_events"
     else
+      assert_fails_with 'Invalid argument' bash -c 'echo "$1" >>"$2"' - "$kind:a $place" \
+        "$T/dynamic_events"
       assert_eq "[T] probe: error: this kernel has no $name (CONFIG_$option)" \
         "$(_log "$T/error_log" | head -1)"
     fi

@@ -246,23 +246,49 @@ TEST_F(RealProbesTest, ProbesOfTheKernelAreBesideThoseOfPrograms) {
   EXPECT_EQ(next.profile(all).error().code, ErrorCode::kBusy);
 }
 
-TEST_F(RealProbesTest, AnotherKindIsTriedOnceAndRefused) {
-  const auto reason_of = [](RealProbes& probes, char kind) {
-    const auto made =
-        probes.define({.number = 1, .kind = kind, .event = "-", .text = "-"});
-    return made ? "made" : made.error().reason;
-  };
+// As a Debian 12 with Linux 6.12 lists them.
+TEST_F(RealProbesTest, ProbesOfOtherKindsAreMadeWhereTheKernelHasThem) {
+  std::ofstream(file_) << "p:uprobes/other /bin/x:0x10\n"
+                          "e:tallyfs_4711_99/a_7 sched.sched_switch n=$next_pid\n"
+                          "f10:tallyfs_4711_99/a_8 vfs_read%return ret=$retval\n"
+                          "t:tallyfs_4711_99/a_9 sched_switch prev=$arg2\n";
+  for (const char* const event : {"a_7", "a_8", "a_9", "a_10"}) has_format(event);
   RealProbes probes = this->probes();
-  for (int i = 0; i < 2; ++i) EXPECT_EQ(reason_of(probes, 'e'), "tallyfs makes no eprobes");
-  EXPECT_EQ(reason_of(probes, 't'), "tallyfs makes no tprobes");
-  EXPECT_EQ(written(),
-            "e:tallyfs_4711_99/trial sched.sched_switch\n-:tallyfs_4711_99/trial\n"
-            "t:tallyfs_4711_99/trial sched_switch\n-:tallyfs_4711_99/trial\n");
-  RealProbes without = this->probes();
-  refuse(true);
-  EXPECT_EQ(reason_of(without, 'f'), "this kernel has no fprobes (CONFIG_FPROBE_EVENTS)");
-  refuse(false);
-  EXPECT_EQ(reason_of(without, 'f'), "this kernel has no fprobes (CONFIG_FPROBE_EVENTS)");
+  const std::string before = written();
+  const auto define = [&](std::uint64_t serial, char kind, const std::string& text) {
+    auto order = this->order(serial, text);
+    order.kind = kind;
+    order.is_known = true;
+    const auto made = probes.define(order);
+    return made ? made.value().text : made.error().reason;
+  };
+  const std::string filtered = "sched.sched_switch n=$next_pid if prev_pid == 1";
+  EXPECT_EQ(define(7, 'e', filtered), filtered) << "the kernel does not repeat the filter";
+  EXPECT_EQ(define(8, 'f', "vfs_read%return ret=$retval"), "vfs_read%return ret=$retval");
+  EXPECT_EQ(define(9, 't', "sched_switch prev=$arg2"), "sched_switch prev=$arg2");
+  const std::string trials =
+      "e:tallyfs_4711_99/trial sched.sched_switch\n-:tallyfs_4711_99/trial\n"
+      "f:tallyfs_4711_99/trial vfs_read\n-:tallyfs_4711_99/trial\n"
+      "t:tallyfs_4711_99/trial sched_switch\n-:tallyfs_4711_99/trial\n";
+  EXPECT_EQ(written(), before + trials) << "they were there";
+  EXPECT_EQ(define(10, 'f', "vfs_write"), "vfs_write");
+  EXPECT_EQ(written(), before + trials + "f:tallyfs_4711_99/a_10 vfs_write\n") << "tried once";
+  EXPECT_EQ(define(11, 'e', "uprobes.other"),
+            "another tool has made this event: it could not remove it");
+  std::ofstream(directory_ / "uprobe_profile") << "  /bin/x other 5\n";
+  const auto profiled = probes.profile({.number = 1});
+  ASSERT_TRUE(profiled) << profiled.error().reason;
+  EXPECT_TRUE(profiled.value().places.empty()) << "nothing counts them";
+}
+
+TEST_F(RealProbesTest, AKindThatTheKernelLacksIsTriedOnceAndRefused) {
+  RealProbes probes = this->probes();
+  for (const bool refuses : {true, false}) {
+    refuse(refuses);
+    const auto made = probes.define({.number = 1, .kind = 'f', .event = "-", .text = "-"});
+    ASSERT_FALSE(made);
+    EXPECT_EQ(made.error().reason, "this kernel has no fprobes (CONFIG_FPROBE_EVENTS)");
+  }
 }
 
 // A file system that does not answer would keep all tracing of the mount waiting.

@@ -87,6 +87,57 @@ TEST(ProbeLineTest, ReadsProbesOfTheKernel) {
   EXPECT_EQ(name("p xfs:xfs_read.isra.0"), "kprobes/p_xfs_xfs_read_isra_0_0");
 }
 
+// Lines that Linux 6.12 takes, and the names that it gives.
+TEST(ProbeLineTest, ReadsProbesOfEventsFunctionsAndTracepoints) {
+  using enum ProbeTarget;
+  const std::tuple<std::string, ProbeTarget, char, ProbeKind, std::string> cases[] = {
+      {"e:my/e sched.sched_switch n=$next_pid if prev_pid == 1", kEvent, 'e', ProbeKind::kEntry,
+       "my/e"},
+      {"e sched/sched_switch", kEvent, 'e', ProbeKind::kEntry, "eprobes/sched_switch"},
+      {"f:my/a vfs_read count=$arg3", kFunction, 'f', ProbeKind::kEntry, "my/a"},
+      {"f vfs_read", kFunction, 'f', ProbeKind::kEntry, "fprobes/vfs_read__entry"},
+      {"f vfs_write ret=$retval", kFunction, 'f', ProbeKind::kReturn, "fprobes/vfs_write__exit"},
+      {"f vfs_write x=$retvals", kFunction, 'f', ProbeKind::kEntry, "fprobes/vfs_write__entry"},
+      {"f xfs:xfs_read%return", kFunction, 'f', ProbeKind::kReturn, "fprobes/xfs_xfs_read__exit"},
+      {"t sched_switch prev=$arg2", kTracepoint, 't', ProbeKind::kEntry,
+       "tracepoints/sched_switch"},
+      {"t 9p_protocol_dump", kTracepoint, 't', ProbeKind::kEntry, "tracepoints/_9p_protocol_dump"}};
+  for (const auto& [line, target, letter, kind, name] : cases) {
+    const ProbeLine parsed = defined_by(line);
+    EXPECT_EQ(parsed.target, target) << line;
+    EXPECT_EQ(parsed.kind, kind) << line;
+    EXPECT_EQ(letter_of(parsed.target, parsed.kind), letter);
+    EXPECT_EQ(parsed.group + "/" + parsed.event, name);
+    EXPECT_EQ(parsed.text(), line.substr(line.find(' ') + 1)) << "the kernel reads the rest";
+    for (const auto only : {kProgram, kKernel}) EXPECT_FALSE(parse_probe_line(line, only));
+  }
+  EXPECT_EQ(defined_by("f10:my/c vfs_read%return").instances, 10u);
+}
+
+TEST(ProbeLineTest, RefusesWrongLinesOfTheseAsTheKernelDoes) {
+  const std::tuple<std::string, std::string, std::string, std::size_t> cases[] = {
+      {"f10 vfs_read", "trace_fprobe", "Maxactive is only for function exit", 1},
+      {"t10 sched_switch", "trace_fprobe", "Maxactive is only for function exit", 1},
+      {"f9999 vfs_read%return", "trace_fprobe", "Maxactive is too big", 1},
+      {"f:my/1z vfs_read", "trace_fprobe", "Event name must follow the same rules as C identifiers",
+       5},
+      {"e:1x/a sched.sched_switch", "event_probe",
+       "Group name must follow the same rules as C identifiers", 2},
+      {"e:a sched_switch", "probe", "an event is SYSTEM.EVENT or SYSTEM/EVENT", 4},
+      {"e:a .sched_switch", "probe", "an event is SYSTEM.EVENT or SYSTEM/EVENT", 4},
+      {"e:a", "probe", "an event is missing: SYSTEM.EVENT", 3},
+      {"f:a", "probe", "a FUNCTION is missing", 3},
+      {"t:a", "probe", "a tracepoint is missing", 3}};
+  for (const auto& [line, location, reason, at] : cases) {
+    const auto command = parse_probe_line(line);
+    ASSERT_FALSE(command) << line;
+    EXPECT_EQ(command.error().reason, reason);
+    EXPECT_EQ(command.error().location, location) << line;
+    EXPECT_EQ(command.error().token_at, at) << line;
+  }
+  EXPECT_EQ(parse_probe_line("e10:a sched.sched_switch").error().token_at, 1u);
+}
+
 TEST(ProbeLineTest, RefusesWrongProbesOfTheKernelAsTheKernelDoes) {
   const std::tuple<std::string, std::string, std::size_t> cases[] = {
       {"p10:a vfs_read", "Maxactive is only for function exit", 1},

@@ -33,6 +33,42 @@ TEST_F(KernelProbesTest, EachFileHasTheProbesOfItsKind) {
   EXPECT_EQ(read("dynamic_events"), "p:uprobes/a /bin/x:0x10\n");
 }
 
+TEST_F(KernelProbesTest, DynamicEventsTakesTheOtherKindsAndListsThem) {
+  const std::string lines =
+      "e:eprobes/e sched.sched_switch n=$next_pid if prev_pid == 1\n"
+      "f10:fprobes/vfs_write__exit vfs_write%return ret=$retval\n"
+      "t:tracepoints/sched_waking sched_waking\n";
+  ASSERT_TRUE(write_to("dynamic_events", lines));
+  EXPECT_EQ(read("dynamic_events"), lines);
+  EXPECT_EQ(read("kprobe_events"), "");
+  EXPECT_TRUE(has("events/tracepoints/sched_waking/trigger"));
+  using enum ProbeTarget;
+  EXPECT_EQ(probes_.made[0].target, kEvent);
+  EXPECT_EQ(probes_.made[1].target, kFunction);
+  EXPECT_EQ(probes_.made[1].instances, 10u);
+  EXPECT_EQ(probes_.made[2].target, kTracepoint);
+  const std::string json = read("probes.json");
+  for (const char* const target : {"event", "function", "tracepoint"}) {
+    EXPECT_NE(json.find(std::string(R"("target":")") + target), json.npos) << json;
+  }
+  EXPECT_NE(json.find(R"("hits":null,"missed":null})"), json.npos) << "nothing counts them";
+  ASSERT_TRUE(write_to("dynamic_events", "-:tracepoints/\n-:e"));
+  EXPECT_EQ(probes_.removed, (std::vector<std::uint64_t>{3, 1}));
+}
+
+TEST_F(KernelProbesTest, AnEventOfTheMountIsNoneOfTheKernel) {
+  ASSERT_TRUE(write("p:a /bin/x:0x10"));
+  ASSERT_TRUE(write_to("dynamic_events", "s:lat u64 us"));
+  for (const char* const line : {"e:x uprobes/a", "e:x synthetic.lat"}) {
+    const auto done = write_to("dynamic_events", line);
+    ASSERT_FALSE(done) << line;
+    EXPECT_EQ(done.error().code, ErrorCode::kInvalid);
+    EXPECT_EQ(done.error().reason,
+              "an e: line is of an event of the kernel, not of one that this mount has made");
+    EXPECT_EQ(done.error().token_at, 4u);
+  }
+}
+
 TEST_F(KernelProbesTest, AFileRefusesLinesOfTheOtherKind) {
   const auto refused = [this](std::string_view path, std::string_view line) {
     const auto done = write_to(path, line);

@@ -32,9 +32,6 @@ class PlayedProbes : public ProbeSource {
     probe.format.insert(probe.format.find("\nprint fmt"), more_fields);
     return probe;
   }
-  Error refusal_of(char kind, const CancellationToken&) override {
-    return invalid(std::string("no ") + kind + "probes");
-  }
   Result<std::string> find(ProbeKind kind, const std::string& place,
                            const CancellationToken&) override {
     searched.push_back(std::string(1, static_cast<char>(kind)) + " " + place);

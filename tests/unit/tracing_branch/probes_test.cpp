@@ -273,7 +273,9 @@ TEST_F(ProbesTest, DynamicEventsHasThemBesideSyntheticEvents) {
   EXPECT_EQ(read("dynamic_events"), "r:mine/b /bin/x:0x20\np:uprobes/c /bin/x:0x10\n");
 }
 
+// The caret is under the place, of which the source speaks.
 TEST_F(ProbesTest, TheSourceSaysWhyLinesOfOtherKindsMakeNothing) {
+  probes_.answer = Error{ErrorCode::kInvalid, "this kernel has none"};
   for (const std::string kind : {"e", "f", "t"}) {
     const std::string line = kind + ":a sched.sched_switch";
     CallContext call(clock_.now());
@@ -281,9 +283,10 @@ TEST_F(ProbesTest, TheSourceSaysWhyLinesOfOtherKindsMakeNothing) {
     const auto refused = file("dynamic_events")->write_line(line, call);
     ASSERT_FALSE(refused);
     EXPECT_EQ(refused.error().code, ErrorCode::kInvalid);
-    EXPECT_EQ(refused.error().reason, "no " + kind + "probes");
+    EXPECT_EQ(refused.error().reason, "this kernel has none");
     EXPECT_EQ(refused.error().text, line);
     EXPECT_EQ(refused.error().location, "probe");
+    EXPECT_EQ(read("dynamic_events"), "");
     EXPECT_EQ(write(line).error().reason, "a line begins with p, r, - or =");
     call.uid = 500;
     EXPECT_EQ(file("dynamic_events")->write_line(line, call).error().code,

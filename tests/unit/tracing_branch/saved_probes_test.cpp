@@ -113,6 +113,27 @@ TEST_F(SavedKernelProbesTest, AProbeOfTheKernelIsMadeAgainAsItWasWritten) {
             std::vector<std::string>{"this kernel has no probes of this kind"});
 }
 
+TEST_F(SavedKernelProbesTest, ProbesOfOtherKindsAreMadeAgainAsTheyWereWritten) {
+  CallContext call(clock_.now());
+  call.uid = 0;
+  const std::string lines =
+      "e:eprobes/e sched.sched_switch n=$next_pid if prev_pid == 1\n"
+      "f10:fprobes/back vfs_read%return ret=$retval\nt:tracepoints/t sched_waking\n";
+  ASSERT_TRUE(file("dynamic_events")->write_line(lines, call));
+  for (const bool has_pages : {false, true}) {
+    Next next(clock_.now(), true, targets_);
+    EXPECT_TRUE(kept().load(next.tracing, clock_.now(), has_pages).empty());
+    EXPECT_EQ(next.read("dynamic_events"), lines);
+    const auto places = next.tracing.probe_places();
+    ASSERT_EQ(places.size(), 3u);
+    EXPECT_EQ(letter_of(places[0].target, places[0].kind), 'e');
+    EXPECT_EQ(places[0].text, "sched.sched_switch n=$next_pid if prev_pid == 1");
+    EXPECT_EQ(letter_of(places[1].target, places[1].kind), 'f');
+    EXPECT_EQ(places[1].instances, 10u);
+    EXPECT_EQ(letter_of(places[2].target, places[2].kind), 't');
+  }
+}
+
 // Of a file that is read at a start: programs may be others by now.
 TEST_F(SavedProbesTest, PlacesByNameAreFoundAnewAfterARestart) {
   ASSERT_TRUE(write("p:a /bin/x:0x10 n=%di\np:a /bin/x:alpha  n=$arg1:u64 # twice\n"));
