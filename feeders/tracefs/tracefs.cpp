@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <linux/magic.h>
 #include <sys/mount.h>
+#include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -122,6 +123,13 @@ Result<void> write_text(const Fd& directory, const std::string& path, const std:
     return system_error("cannot write '" + text + "' to " + path);
   }
   return {};
+}
+
+// The number is the kernel's PROC_PID_INIT_INO (include/linux/proc_ns.h).
+bool sees_kernels_pids() {
+  constexpr ino_t kFirst = 0xEFFFFFFC;
+  struct stat of {};
+  return ::stat("/proc/self/ns/pid", &of) != 0 || of.st_ino == kFirst;
 }
 
 std::vector<std::string> list_names(const Fd& directory, const std::string& path) {

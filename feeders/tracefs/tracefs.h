@@ -29,6 +29,10 @@ Result<void> write_text(const Fd& directory, const std::string& path, const std:
 // The names in a directory below it, `.` and `..` not among them; none if there is no such one.
 std::vector<std::string> list_names(const Fd& directory, const std::string& path);
 
+// Whether the process ids of the kernel's events are those that this process sees, which is in the
+// kernel's first PID namespace. True if that is unknown.
+bool sees_kernels_pids();
+
 // "what: why", with the errno of the call before.
 Error system_error(const std::string& what);
 // What may be the cause of EPERM and EACCES. lockdown: the file /sys/kernel/security/lockdown;

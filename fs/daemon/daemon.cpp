@@ -361,6 +361,11 @@ void Daemon::serve() {
   if (state_) state_->start();
   if (kept_) kept_->start();
   branches_->tracing().tracing().leave_out(own_threads());
+  if (feeder_ && !knows_own_threads()) {
+    log_warning(
+        "in a PID namespace of its own tallyfs counts its own work among the kernel's "
+        "events; their process ids are the host's, and tasks have no names");
+  }
   intake_->start();
   loop_.every(kUpkeepPeriod, [this] {
     tally_clock_upkeep();

@@ -266,6 +266,7 @@ class Feeder {
     orders_.answer(wire::Failed{number, done.error()});
   }
   std::vector<pid_t> with_own(std::vector<pid_t> threads) const {
+    if (!sees_kernels_pids()) return {};
     threads.push_back(::getpid());
     if (owner_ != ::getpid()) threads.push_back(owner_);
     return threads;
@@ -303,6 +304,9 @@ class Feeder {
   std::vector<wire::DrainOrder> early_drains_;  // the newest
 };
 
+// In a PID namespace of its own /proc has other tasks under the numbers of the kernel's events.
+std::string no_name(std::int32_t) { return {}; }
+
 // Returns when the daemon has ended the feeder, and nothing records any more.
 Result<void> feed(const Options& options, const StopSignal& stop) {
   const SystemClock clock;
@@ -319,7 +323,7 @@ Result<void> feed(const Options& options, const StopSignal& stop) {
   LatencyTracing latencies(latency_shipper, clock, owner);
   Orders orders(options.orders);
   SymbolBook symbols(read_kernel_symbols);
-  RecordShipper shipper(link, symbols, name_in_proc);
+  RecordShipper shipper(link, symbols, sees_kernels_pids() ? name_in_proc : no_name);
   EventTracing events(catalogue, shipper, clock,
                       {.buffer_kib_per_cpu = options.buffer_kib, .owner = owner});
   const auto tracefs = open_tracefs(options.tracefs);

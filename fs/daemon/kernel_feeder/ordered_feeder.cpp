@@ -120,7 +120,7 @@ std::vector<pid_t> OrderedFeeder::without() {
   std::vector<pid_t> all = threads;
   {
     const MutexLock lock(mutex_);
-    if (feeder_ != 0) all.push_back(feeder_);
+    if (feeder_ != 0 && knows_own_threads()) all.push_back(feeder_);
     if (all == left_out_) return threads;
     left_out_ = all;
   }
