@@ -85,3 +85,30 @@ hits_of_a_process_with_the_number_of_a_daemons_thread_count() {
   _apart "echo '!hist:keys=common_pid' >events/$GROUP/child/trigger"
   _end_apart
 }
+
+# As the threads of a process that is killed hold it: for a moment after it has gone.
+a_group_whose_lock_is_free_after_the_start_goes() {
+  need_python
+  local number=$$ place
+  echo "$LINE" >>"$P"
+  place=$(sed 's/^[^ ]* //' "$P")
+  mkfifo "$CASE/hold"
+  _real "exec '$PYTHON' -c '
+import fcntl, os, struct
+F_OFD_SETLK = 37
+locks = os.open(\"instances\", os.O_RDONLY)
+fcntl.fcntl(locks, F_OFD_SETLK, struct.pack(\"hhqqi\", fcntl.F_RDLCK, 0, $number, 1, 0))
+print(\"held\", flush=True)
+open(\"$CASE/hold\").read()'" >"$CASE/held" &
+  local holder=$!
+  echo "$holder" >>"$CASE/pids"
+  wait_until 'grep -qx held "$CASE/held"'
+  _append "p:tallyfs_4194305_$number/left $place"
+  stop_daemon
+  start_daemon -o tracefs
+  wait_until '[ -d "$T/events/task" ]'
+  assert_match "p:tallyfs_4194305_$number/left .*" "$(_ours)"
+  : >"$CASE/hold"
+  wait "$holder"
+  wait_until '[ -z "$(_ours)" ]'
+}
