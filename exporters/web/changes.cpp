@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "core/base/json.h"
@@ -15,6 +16,7 @@ namespace tallyfs::web {
 namespace {
 
 using Series = past::StoredPasts::Series;
+using view::SilentRow;
 
 // A recorder writes each 10 s.
 constexpr std::uint64_t kEndedUs = 30'000'000;
@@ -68,6 +70,7 @@ class Table {
       writer.string(fresh[i]->interface + "/" + fresh[i]->name);
     }
     writer.end_array().key("new_all").number(fresh.size());
+    write_silent(writer, names);
     // The newest of them.
     const std::size_t first = lacking_.size() - std::min(lacking_.size(), kFactsMax);
     writer.key("facts").begin_array();
@@ -100,6 +103,22 @@ class Table {
       each ? writer.decimals(*each, 1) : writer.null();
     }
     writer.end_array().end_object();
+  }
+
+  void write_silent(JsonWriter& writer, ShownNames& names) const {
+    const std::span rows = ranked_ ? std::span(ranked_->silent()) : std::span<const SilentRow>();
+    writer.key("silent").begin_array();
+    for (const SilentRow& each : rows.first(std::min(rows.size(), Changes::kSilentMax))) {
+      writer.begin_object().key("interface").string(ranked_->first(each).interface);
+      writer.key("statistics").begin_array();
+      for (const std::size_t member : each.members) {
+        names.add(ranked_->member(member).name);
+        writer.string(ranked_->member(member).name);
+      }
+      writer.end_array().key("since_us").number(ranked_->since_us(each));
+      writer.key("why").string(ranked_->reason(each)).end_object();
+    }
+    writer.end_array().key("silent_all").number(view::count_members(rows));
   }
 
   const past::Span span_;

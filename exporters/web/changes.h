@@ -26,6 +26,7 @@ class Changes {
   static constexpr std::chrono::minutes kKeep{2};
   static constexpr std::size_t kRowsMax = 10;
   static constexpr std::size_t kNewMax = 10;
+  static constexpr std::size_t kSilentMax = 10;
 
   explicit Changes(std::string store, std::function<Clock::time_point()> clock = Clock::now)
       : store_(std::move(store)), clock_(std::move(clock)) {}

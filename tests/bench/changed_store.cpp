@@ -1,7 +1,8 @@
 // A store in which something changed: eleven minutes of STATISTICS, half of them
 // quantiles and half counters, which take four samples a second each on the mean, most of them few.
-// For the last 30 s web0/latency_us is six times as slow, and all counters of web1 are silent.
-//   changed_store DIR [STATISTICS [AHEAD [WRITES]]]      100, 20 s, once
+// For the last FAULT seconds web0/latency_us is six times as slow, and all counters of web1 are
+// silent.
+//   changed_store DIR [STATISTICS [AHEAD [WRITES [FAULT]]]]      100, 20 s, once, 30 s
 // The store ends AHEAD seconds from now, so that a reader finds it fresh for so long. WRITES: so
 // many times ten seconds are added then, in as much real time.
 #include <array>
@@ -21,7 +22,6 @@ namespace tallyfs::past {
 namespace {
 
 constexpr std::uint64_t kSeconds = 11 * 60;
-constexpr std::uint64_t kFaultSeconds = 30;
 constexpr unsigned kPrecision = 4;
 constexpr std::size_t kInInterface = 10;
 
@@ -66,16 +66,16 @@ class World {
   std::vector<Sampled> statistics_;
 };
 
-int run(const std::string& directory, std::array<std::uint64_t, 3> numbers) {
+int run(const std::string& directory, std::array<std::uint64_t, 4> numbers) {
   auto writer = StoreWriter::open(directory, {.tiers = parse_tiers(kDefaultTiers).value()});
   if (!writer) return std::fprintf(stderr, "%s\n", writer.error().reason.c_str()), 1;
-  const auto& [statistics, ahead, writes] = numbers;
+  const auto& [statistics, ahead, writes, fault] = numbers;
   World world(*writer.value(), static_cast<std::size_t>(statistics));
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(now).count();
   const std::uint64_t end = static_cast<std::uint64_t>(seconds) + ahead;
   for (std::uint64_t at = end - kSeconds; at < end; ++at) {
-    world.write_second(at * kSecondUs, at >= end - kFaultSeconds);
+    world.write_second(at * kSecondUs, at >= end - fault);
   }
   if (!writer.value()->flush()) return 1;
   std::puts("READY");
@@ -98,5 +98,5 @@ int main(int argc, char** argv) {
     return argc > at ? std::strtoull(argv[at], nullptr, 10) : otherwise;
   };
   if (argc < 2) return 2;
-  return tallyfs::past::run(argv[1], {number(2, 100), number(3, 20), number(4, 0)});
+  return tallyfs::past::run(argv[1], {number(2, 100), number(3, 20), number(4, 0), number(5, 30)});
 }

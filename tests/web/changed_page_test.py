@@ -1,4 +1,5 @@
 """The landing page: what changed most, the worst p99, and the way back to it."""
+import json
 import re
 import subprocess
 import unittest
@@ -61,6 +62,26 @@ class ChangedPageTest(PageCase):
                 self.assertEqual([], self.browser.run(CONTRAST))
                 self.assertEqual(width, self.browser.run(
                     "return Math.max(innerWidth, document.documentElement.scrollWidth)"))
+
+    def test_what_has_been_silent_for_longer_is_listed_apart(self):
+        store = self.mount.folder / "silent"
+        # After four minutes a silence is usual, and no row any more.
+        subprocess.run([BIN / "changed_store", store, "200", "1200", "0", "240"], check=True,
+                       stdout=subprocess.DEVNULL)
+        web = self.open_with(store)
+        self.browser.shows("#silent-note", "Silent for a minute or longer: 5")
+        item, = self.browser.texts("#silent-list li")
+        self.assertRegex(item, r"^web1 5 of 10 statistics: silent, before [\d.]+/s, since \d\d:")
+        changed = web.api("changed")["changed"]
+        silent, = changed["silent"]
+        self.assertLessEqual(abs(changed["to_us"] - silent["since_us"] - 240e6), 6e6)
+        self.assertFalse([each for each in changed["rows"] if "silent" in each["why"]])
+        shown = json.loads(subprocess.run(
+            [BIN / "tallyctl", "show", "--changed", "--store", store, "--last", "1m", "--json"],
+            check=True, capture_output=True).stdout)
+        self.assertEqual([set(silent["statistics"])],
+                         [set(each["statistics"]) for each in shown["silent"]])
+        self.assertEqual([], self.browser.run(CONTRAST))
 
     def test_a_row_leads_to_its_statistic_and_the_name_of_the_page_back(self):
         self.mount.send("create web0/latency_us on=1 type=quantiles precision=4"

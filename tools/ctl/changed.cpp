@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <span>
 #include <utility>
 
 #include "core/base/json.h"
@@ -13,9 +14,11 @@
 #include "tools/ctl/commands.h"
 #include "tools/ctl/facts.h"
 #include "tools/ctl/past_reader.h"
+#include "tools/ctl/store_percentiles.h"
 #include "tools/ctl/what.h"
 #include "tools/display/changed_reason.h"
 #include "tools/display/most_changed.h"
+#include "tools/display/silence.h"
 #include "tools/display/summary.h"
 #include "tools/display/table.h"
 #include "tools/past/span_source.h"
@@ -35,43 +38,13 @@ constexpr std::size_t kSpanUnits = PastReader::kUnits;
 constexpr std::size_t kRows = 20;
 // Pale ones, if nothing is unusual.
 constexpr std::size_t kRowsOfQuiet = 3;
+constexpr std::size_t kSilentRows = 20;
 
 // A span of a store.
 struct StoreSpan {
   std::string directory;
   past::Span span;
   std::optional<past::Span> baseline{};  // what counts of --vs; else it is directly before
-};
-
-// Percentiles of spans of a store, as show --at has them. A span is opened once.
-class StorePercentiles {
- public:
-  explicit StorePercentiles(std::string directory) : directory_(std::move(directory)) {}
-
-  // nullopt: the statistic has no p99, or the store cannot be read.
-  std::optional<std::string> p99(const Name& name, const past::Span& span,
-                                 const view::Look& look) {
-    past::SpanSource* const source = open(span);
-    if (!source) return std::nullopt;
-    const auto interface = read_interface(*source, name.first);
-    const view::Statistic* const found =
-        interface ? interface.value().find(name.second) : nullptr;
-    return found ? view::p99_text(*found, look) : std::nullopt;
-  }
-
- private:
-  past::SpanSource* open(const past::Span& span) {
-    auto& source = sources_[{span.begin_us, span.end_us}];
-    if (source) return source.get();
-    auto store = past::StoreReader::open(directory_);
-    if (!store) return nullptr;
-    auto opened = past::SpanSource::open(std::move(store).value(), span);
-    if (opened) source = std::move(opened).value();
-    return source.get();
-  }
-
-  const std::string directory_;
-  std::map<std::pair<std::uint64_t, std::uint64_t>, std::unique_ptr<past::SpanSource>> sources_;
 };
 
 // A statistic of which a past was read.
@@ -103,6 +76,7 @@ class Changed {
     const Options& options = session_.options;
     const auto rows_max = options.top != 0 ? static_cast<std::size_t>(options.top) : kRows;
     rows_ = view::most_changed(watched_, {.rows_max = rows_max});
+    silent_ = view::take_silent(watched_, rows_);
     const bool is_quiet = rows_.empty() || !rows_.front().is_unusual;
     if (is_quiet) rows_.resize(std::min(rows_.size(), kRowsOfQuiet));
     if (options.sort == "name") {
@@ -172,6 +146,7 @@ class Changed {
       grid.put_line(std::to_string(too_young_) + " have too little past, and are not ranked", dim);
     }
     for (const std::string& each : new_) grid.put_line(each + ": new", dim);
+    draw_silent(grid);
     print(grid, session_.terminal);
   }
 
@@ -202,6 +177,18 @@ class Changed {
     table.draw(grid);
   }
 
+  void draw_silent(view::Grid& grid) const {
+    const view::Style dim{view::Tone::kDim};
+    const std::size_t shown = std::min(silent_.size(), kSilentRows);
+    for (const view::SilentRow& each : std::span(silent_).first(shown)) {
+      grid.put_line(name_of_row(each) + ": " + reason(each) + ", since " +
+                        session_.look.moment(since_us(each)),
+                    dim);
+    }
+    const std::size_t more = view::count_members(std::span(silent_).subspan(shown));
+    if (more > 0) grid.put_line(std::to_string(more) + " more are silent", dim);
+  }
+
   void print_json() const {
     std::string text;
     JsonWriter writer(text);
@@ -214,15 +201,28 @@ class Changed {
     for (const view::ChangedRow& each : rows_) write_row(writer, each);
     writer.end_array().key("new").begin_array();
     for (const std::string& each : new_) writer.string(each);
+    writer.end_array().key("silent").begin_array();
+    for (const view::SilentRow& each : silent_) write_row(writer, each);
     writer.end_array().end_object();
     print(text.append("\n"));
   }
 
-  void write_row(JsonWriter& writer, const view::ChangedRow& row) const {
-    writer.begin_object().key("interface").string(first(row).name.first);
-    writer.key("statistics").begin_array();
+  // Row: ChangedRow or SilentRow.
+  template <typename Row>
+  void write_names(JsonWriter& writer, const Row& row) const {
+    writer.key("interface").string(first(row).name.first).key("statistics").begin_array();
     for (const std::size_t each : row.members) writer.string(ranked_[each]->name.second);
-    writer.end_array().key("channel").string(view::name_of(row.behaviour.channel));
+    writer.end_array();
+  }
+
+  void write_row(JsonWriter& writer, const view::SilentRow& row) const {
+    write_names(writer.begin_object(), row);
+    writer.key("since_us").number(since_us(row)).key("why").string(reason(row)).end_object();
+  }
+
+  void write_row(JsonWriter& writer, const view::ChangedRow& row) const {
+    write_names(writer.begin_object(), row);
+    writer.key("channel").string(view::name_of(row.behaviour.channel));
     writer.key("direction");
     writer.string(row.behaviour.direction == view::Direction::kUp ? "up" : "down");
     writer.key("score_thousandths");
@@ -232,9 +232,13 @@ class Changed {
     writer.end_object();
   }
 
-  const Known& first(const view::ChangedRow& row) const { return *ranked_[row.members.front()]; }
+  template <typename Row>
+  const Known& first(const Row& row) const {
+    return *ranked_[row.members.front()];
+  }
 
-  std::string name_of_row(const view::ChangedRow& row) const {
+  template <typename Row>
+  std::string name_of_row(const Row& row) const {
     const Name& name = first(row).name;
     return row.members.size() == 1 ? view::shown_name(name.first, name.second) : name.first;
   }
@@ -243,7 +247,11 @@ class Changed {
     // With --vs, the units before the span are those of the baseline, which is another time.
     return baseline_ ? std::max(since_us, wanted_->begin_us) : since_us;
   }
-  std::uint64_t realtime_us(const view::ChangedRow& row, std::size_t units_before) const {
+  std::uint64_t since_us(const view::SilentRow& row) const {
+    return realtime_us(row, row.silence.units);
+  }
+  template <typename Row>
+  std::uint64_t realtime_us(const Row& row, std::size_t units_before) const {
     const std::uint64_t end_us = first(row).end_us;
     const auto units = static_cast<std::uint64_t>(span_.count()) * units_before / kSpanUnits;
     return end_us - std::min(end_us, units);
@@ -265,6 +273,12 @@ class Changed {
     return view::TwoPercentiles{*std::move(before), *std::move(now)};
   }
 
+  double unit_seconds() const {
+    return static_cast<double>(span_.count()) / 1e6 / static_cast<double>(kSpanUnits);
+  }
+  std::string reason(const view::SilentRow& row) const {
+    return view::reason_of(row, in_interface_.at(first(row).name.first), unit_seconds());
+  }
   std::string reason(const view::ChangedRow& row) const {
     const Known& named = first(row);
     return view::reason_of({.row = &row,
@@ -272,8 +286,7 @@ class Changed {
                             .in_interface = in_interface_.at(named.name.first),
                             .units = named.units,
                             .decimals = named.decimals,
-                            .unit_seconds = static_cast<double>(span_.count()) / 1e6 /
-                                            static_cast<double>(kSpanUnits),
+                            .unit_seconds = unit_seconds(),
                             .p99 = p99(row)},
                            session_.look);
   }
@@ -288,6 +301,7 @@ class Changed {
   std::vector<const Known*> ranked_;  // those that are watched
   std::map<std::string, std::size_t> in_interface_;
   std::vector<view::ChangedRow> rows_;
+  std::vector<view::SilentRow> silent_;
   std::vector<std::string> new_;
   std::size_t spans_ = 0;  // of the longest baseline
   std::size_t too_young_ = 0;

@@ -22,6 +22,8 @@ constexpr std::chrono::seconds kReadMax{2};
 constexpr std::uint64_t kPastMin =
     past::StoredPasts::kSpanUs * (1 + past::RankedPasts::kBaselineMin);
 
+constexpr const char* kShowChanged = "tallyctl show --changed --last 1m";
+
 constexpr const char* kHowToName =
     ": no past is recorded there; $TALLY_STORE names the directory of tallyctl record --store";
 
@@ -39,6 +41,19 @@ std::string process_text(int process) {
 }
 
 std::string mebibytes(std::uint64_t bytes) { return std::to_string(bytes >> 20) + " MiB"; }
+
+// "; web/errors silent since 12:03:10, and 2 more"; empty, if none is.
+std::string silent_text(const past::RankedPasts& ranked, const view::Look& look) {
+  if (ranked.silent().empty()) return "";
+  const view::SilentRow& row = ranked.silent().front();
+  const auto& first = ranked.first(row);
+  std::string text = "; " + (row.members.size() == 1
+                                 ? view::shown_name(first.interface, first.name)
+                                 : first.interface + ", " + std::to_string(row.members.size()));
+  text.append(" silent since ").append(look.moment(ranked.since_us(row)));
+  const std::size_t more = view::count_members(ranked.silent()) - row.members.size();
+  return more == 0 ? text : text.append(", and " + std::to_string(more) + " more");
+}
 
 Finding damaged(const std::string& reason) {
   return {Level::kFailure, "store", reason,
@@ -81,9 +96,12 @@ Findings check_changed(const std::string& directory, std::uint64_t realtime_us,
              ""}};
   }
   std::string of = ", of " + std::to_string(ranked.ranked()) + " statistics";
+  const std::string silent = silent_text(ranked, look);
   if (pasts.left_out() > 0) of.append(", without " + std::to_string(pasts.left_out()) + " more");
   if (!ranked.is_unusual()) {
-    return {{Level::kOk, "changed", "nothing unusual in the newest minute of the store" + of, ""}};
+    return {{Level::kOk, "changed",
+             "nothing unusual in the newest minute of the store" + of + silent,
+             silent.empty() ? "" : kShowChanged}};
   }
   const view::ChangedRow& row = ranked.rows().front();
   const auto& first = ranked.first(row);
@@ -92,8 +110,8 @@ Findings check_changed(const std::string& directory, std::uint64_t realtime_us,
                                : first.interface;
   return {{Level::kOk, "changed",
            name + " since " + look.moment(ranked.since_us(row)) + ": " + ranked.reason(row, look) +
-               of,
-           "tallyctl show --changed --last 1m"}};
+               of + silent,
+           kShowChanged}};
 }
 
 Findings check_store_log(const std::string& directory,

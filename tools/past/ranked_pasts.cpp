@@ -17,6 +17,7 @@ RankedPasts::RankedPasts(const StoredPasts& pasts, std::size_t rows_max) : pasts
     ++in_interface_[each->interface];
   }
   rows_ = view::most_changed(watched_, {.rows_max = rows_max});
+  silent_ = view::take_silent(watched_, rows_);
   if (!is_unusual()) rows_.resize(std::min(rows_.size(), kRowsOfQuiet));
 }
 

@@ -11,6 +11,7 @@
 
 #include "tools/display/look.h"
 #include "tools/display/most_changed.h"
+#include "tools/display/silence.h"
 #include "tools/past/stored_pasts.h"
 
 namespace tallyfs::past {
@@ -32,14 +33,23 @@ class RankedPasts {
   std::size_t spans() const { return spans_; }
   // The statistics that are new.
   const std::vector<const Series*>& fresh() const { return fresh_; }
+  // The statistics that are silent, but those that an unusual one of rows() has.
+  const std::vector<view::SilentRow>& silent() const { return silent_; }
 
   const Series& member(std::size_t index) const { return *series_[index]; }
   const Series& first(const view::ChangedRow& row) const { return member(row.members.front()); }
+  const Series& first(const view::SilentRow& row) const { return member(row.members.front()); }
   // The wall clock of its onset.
   std::uint64_t since_us(const view::ChangedRow& row) const {
     return pasts_.realtime_us(first(row), row.onset.begin);
   }
+  std::uint64_t since_us(const view::SilentRow& row) const {
+    return pasts_.realtime_us(first(row), row.silence.units);
+  }
   std::string reason(const view::ChangedRow& row, const view::Look& look) const;
+  std::string reason(const view::SilentRow& row) const {
+    return view::reason_of(row, in_interface_.at(first(row).interface));
+  }
 
  private:
   const StoredPasts& pasts_;
@@ -48,6 +58,7 @@ class RankedPasts {
   std::map<std::string_view, std::size_t> in_interface_;
   std::vector<const Series*> fresh_;
   std::vector<view::ChangedRow> rows_;
+  std::vector<view::SilentRow> silent_;
   std::size_t spans_ = 0;
 };
 

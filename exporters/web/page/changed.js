@@ -1,4 +1,4 @@
-// Without a statistic that is chosen: which ones changed most, the slowest, and what is new.
+// Without a statistic that is chosen: which ones changed most, the slowest, what is new or silent.
 import {clock, drawSpark, isoTime, makeSpark, rowHeading} from './charts.js';
 import {Hold, makeOneStop, setText, shownName} from './rows.js';
 import {factText} from './span.js';
@@ -25,13 +25,15 @@ function noteOf(changed) {
   const of = `the newest minute, compared with the ${minutes(baseline)} before, of ` +
     `${number(ranked)} statistics` +
     (leftOut ? `, ${number(leftOut)} more are not read` : '');
-  return kind === 'unusual' ? `Unlike before: ${of}.` : `Nothing unusual: ${of}. The least usual:`;
+  return kind === 'unusual' ? `Unlike before: ${of}.` : `Nothing unusual: ${of}.`;
 }
 
 // What changes with each reading: it is not announced.
-function timeOf({state: kind, part, to_us: to}) {
+function timeOf({state: kind, part, to_us: to, rows}) {
   if (kind === 'reading') return `${Math.round(100 * part)} %`;
-  return ['usual', 'unusual'].includes(kind) ? `(until ${clock(to)})` : '';
+  if (kind === 'unusual') return `(until ${clock(to)})`;
+  if (kind !== 'usual') return '';
+  return `(until ${clock(to)})` + (rows.length ? ' The least usual:' : '');
 }
 
 function leads(button) {
@@ -59,12 +61,16 @@ function makeRow(body) {
   return tr;
 }
 
+// The name of a row of one statistic, or of several of an interface; it leads to the first.
+function namePath(button, {interface: name, statistics}) {
+  const path = `${name}/${statistics[0]}`;
+  const isOne = statistics.length === 1;
+  showPath(button, path, isOne ? path : name);
+  button.title = isOne ? shownName(path) : statistics.map(shownName).join(', ');
+}
+
 function fillRow(tr, row) {
-  const [first] = row.statistics;
-  const path = `${row.interface}/${first}`;
-  const isOne = row.statistics.length === 1;
-  const button = showPath(tr.cells[0].firstChild, path, isOne ? path : row.interface);
-  button.title = isOne ? shownName(path) : row.statistics.map(shownName).join(', ');
+  namePath(tr.cells[0].firstChild, row);
   setText(tr.cells[1], row.why);
   setText(tr.cells[2], `since ${clock(row.since_us)}`);
   tr.cells[2].title = isoTime(row.since_us);
@@ -88,22 +94,40 @@ function showWorst(worst) {
   showPath(byId('worst-name'), `${worst.interface}/${worst.statistic}`);
 }
 
-function showNew({new: names = [], new_all: all = 0}) {
-  byId('new').hidden = !names.length;
-  setText(byId('new-note'), `New in these 10 min: ${number(all)}` +
-    (all > names.length ? `; the first ${names.length}:` : ''));
-  const list = byId('new-list');
+// `all`: how many names there are; fill() shows one in its item.
+function showNames(id, note, names, {all, shown = names.length}, fill) {
+  byId(id).hidden = !names.length;
+  setText(byId(`${id}-note`), `${note}: ${number(all)}` +
+    (all > shown ? `; the first ${shown}:` : ''));
+  const list = byId(`${id}-list`);
   while (list.children.length > names.length) list.lastChild.remove();
   names.forEach((name, i) => {
     const item = list.children[i] ?? list.appendChild(document.createElement('li'));
-    showPath(item.firstChild ?? item.appendChild(pathButton()), name);
+    if (!item.firstChild) item.append(pathButton());
+    fill(item, name);
+  });
+}
+
+function showNew({new: names = [], new_all: all = 0}) {
+  showNames('new', 'New in these 10 min', names, {all},
+            (item, name) => showPath(item.firstChild, name));
+}
+
+// Beside the rows: a silence is a row while it is new.
+function showSilent({silent: rows = [], silent_all: all = 0}) {
+  const shown = rows.reduce((sum, each) => sum + each.statistics.length, 0);
+  showNames('silent', 'Silent for a minute or longer', rows, {all, shown}, (item, row) => {
+    namePath(item.firstChild, row);
+    if (item.childNodes.length < 2) item.append(document.createElement('span'));
+    setText(item.lastChild, ` ${row.why}, since ${clock(row.since_us)}`);
+    item.lastChild.title = isoTime(row.since_us);
   });
 }
 
 // A row or a name is not changed while the pointer or the focus is there.
 const holds = {};
-for (const id of ['changed-table', 'worst', 'new']) holds[id] = new Hold(byId(id));
-for (const id of ['changed-table', 'new-list']) makeOneStop(byId(id));
+for (const id of ['changed-table', 'worst', 'new', 'silent']) holds[id] = new Hold(byId(id));
+for (const id of ['changed-table', 'new-list', 'silent-list']) makeOneStop(byId(id));
 
 function showRows(rows) {
   const body = byId('changed-table').tBodies[0];
@@ -125,6 +149,7 @@ export function showChanged({changed, worst}) {
   showLacks(changed);
   if (!holds.worst.isHeld()) showWorst(worst);
   if (!holds.new.isHeld()) showNew(changed);
+  if (!holds.silent.isHeld()) showSilent(changed);
 }
 
 // Whether there is something to rank, and nothing else is shown.

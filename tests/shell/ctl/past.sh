@@ -320,6 +320,21 @@ doctor_says_what_changed_in_the_newest_minute() {
   assert_eq "$(sed -n '/^STATISTIC/{n;s/ .*//p}' "$CASE/changed")" "$(cut -d' ' -f2 "$CASE/out")"
 }
 
+# Of four minutes, which are usual by then.
+a_silence_of_minutes_is_listed_apart_from_rows() {
+  local make=${TALLY_BIN:+$TALLY_BIN/}changed_store
+  command -v "$make" >/dev/null || skip 'changed_store is not built'
+  "$make" "$STORE" 40 60 0 240 >/dev/null
+  _show --changed --last 1m >"$CASE/changed"
+  assert_match 'web1: 5 of 10 statistics: silent, before [0-9.]+/s, since [0-9:]+' \
+    "$(grep '^web1:' "$CASE/changed")"
+  assert_eq 1 "$(grep -c silent "$CASE/changed")"
+  "$TALLYCTL" doctor --json | jq -r '.checks[] | select(.check == "changed").text' >"$CASE/out"
+  assert_match '.*; web1, 5 silent since [0-9:]+' "$(cat "$CASE/out")"
+  _show --changed --last 1m --json >"$CASE/json"
+  assert_eq '["web1",5]' "$(jq -c '.silent[] | [.interface, (.statistics | length)]' "$CASE/json")"
+}
+
 a_damaged_block_is_a_gap_and_the_rest_is_shown() {
   _record
   send 'web/hits 1'

@@ -73,6 +73,21 @@ TEST_F(ChangesTest, AStatisticThatFallsSilentIsUnusual) {
   EXPECT_EQ(made.find("rows")->items[0].text_of("interface"), "web");
 }
 
+TEST_F(ChangesTest, WhatHasBeenSilentForLongerIsListedApart) {
+  write(600, 40);
+  EXPECT_EQ(look().number_of("silent_all"), 0u);
+  write(240, 0);
+  const Json made = look();
+  EXPECT_EQ(made.text_of("state"), "usual");
+  EXPECT_TRUE(made.find("rows")->items.empty());
+  ASSERT_EQ(made.number_of("silent_all"), 1u);
+  const Json& silent = made.find("silent")->items[0];
+  EXPECT_EQ(silent.text_of("interface"), "web");
+  EXPECT_EQ(silent.find("statistics")->items[0].text, "us");
+  EXPECT_EQ(silent.number_of("since_us"), now_us_ - 240 * kSecondUs);
+  EXPECT_EQ(silent.text_of("why"), "silent, before 40/s");
+}
+
 TEST_F(ChangesTest, OfAStoreThatHasEndedNothingIsRanked) {
   write(600, 40);
   write(30, 0);
