@@ -8,10 +8,12 @@
 #include <array>
 #include <climits>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <map>
 #include <sstream>
 #include <string_view>
+#include <system_error>
 
 #include "core/base/nearest.h"
 #include "core/base/shown_text.h"
@@ -99,6 +101,20 @@ Result<std::string> library_of(pid_t pid, const std::string& name) {
   return not_found("no library " + name + " in the usual directories: name its path, or --pid");
 }
 
+// What a user may have meant by the name of a program that is not in $PATH: `; process 7 runs ...`.
+std::string running_as(const std::string& name) {
+  std::error_code error;
+  std::filesystem::directory_iterator process("/proc", error);
+  for (; !error && process != std::filesystem::directory_iterator(); process.increment(error)) {
+    const std::string number = process->path().filename();
+    std::error_code unreadable;
+    const auto program = std::filesystem::read_symlink(process->path() / "exe", unreadable);
+    if (!parse_unsigned(number) || unreadable || program.filename() != name) continue;
+    return "; process " + number + " runs " + shown(program) + ": name one of these two";
+  }
+  return {};
+}
+
 Result<std::string> program_in_path(const std::string& name) {
   const char* const path = std::getenv("PATH");
   std::istringstream directories(path ? path : "/usr/sbin:/usr/bin:/sbin:/bin");
@@ -106,7 +122,7 @@ Result<std::string> program_in_path(const std::string& name) {
     const std::string file = each + "/" + name;
     if (is_file(file) && ::access(file.c_str(), X_OK) == 0) return real_path(file);
   }
-  return not_found("no program " + name + " in $PATH");
+  return not_found("no program " + name + " in $PATH" + running_as(name));
 }
 
 // `ns::f` of `ns::f(int) const`.

@@ -579,6 +579,13 @@ EOF
 refusals_say_what_to_do() {
   assert_fails_with 'did you mean make_child?' "$TALLYCTL" probe count "$TARGET" make_chilt
   assert_fails_with 'no program nothing-here in $PATH' "$TALLYCTL" probe count nothing-here f
+  "$TARGET" -c 'read -r <>"$0"' "$CASE/never" &
+  local running=$!
+  echo "$running" >>"$CASE/pids"
+  wait_until '[ /proc/'"$running"'/exe -ef "$TARGET" ]'
+  assert_fails_with "in \$PATH; process $running runs $TARGET: name one of these two" \
+    "$TALLYCTL" probe count "${TARGET##*/}" f
+  kill "$running"
   assert_fails_with 'not ELF' "$TALLYCTL" probe list /etc/passwd
   assert_fails_with 'chosen at run time' "$TALLYCTL" probe count libc.so.6 memcpy
   assert_fails_with 'tallyctl probe --help' "$TALLYCTL" probe
