@@ -271,7 +271,11 @@ export class DefinitionForm {
 
   tell(fault, done) {
     byId('definition-fault').hidden = !fault;
-    byId('definition-fault').textContent = fault;
+    // The reason wraps. The line and its caret below do not.
+    const [reason, ...rest] = fault.split('\n');
+    const first = document.createElement('span');
+    first.textContent = reason;
+    byId('definition-fault').replaceChildren(first, rest.join('\n'));
     // The reason is in sight, wherever the button is.
     if (fault) byId('definition-fault').scrollIntoView({block: 'nearest'});
     byId('definition-done').textContent = done;
