@@ -272,6 +272,32 @@ p:x/c FILE:0x1000 common_pid=%di
 p:x/c FILE:0x1000 y=%di x=
 p:x/c FILE:0x1000 x=$nothing
 p:x/c FILE:0x1000 x=+0(%di
+p:x/c FILE:0x1000 x=%di:string[
+p:x/c FILE:0x1000 x=%di:u8[0]
+p:x/c FILE:0x1000 x=%di:u8[65]
+p:x/c FILE:0x1000 x=%di:b40@0/32
+p:x/c FILE:0x1000 x=%di:b1@2
+p:x/c FILE:0x1000 x=@zz
+p:x/c FILE:0x1000 x=@+zz
+p:x/c FILE:0x1000 x=$stackz
+p:x/c FILE:0x1000 x=$retval
+p:x/c FILE:0x1000 x=$commm
+p:x/c FILE:0x1000 x=$arg1
+p:x/c FILE:0x1000 1x=%di
+p:x/c FILE:0x1000 x-y=%di
+p:x/c FILE:0x1000 =%di
+p:x/c FILE:0x1000 x=zz(%di)
+p:x/c FILE:0x1000 x=+0(%di))
+p:x/c FILE:0x1000 x=+0%di
+p:x/c FILE:0x1000 x=+0(+0(%di)
+p:x/c FILE:0x1000 x=+0(%zz)
+p:x/c FILE:0x1000 x=%di:
+p:x/c FILE:0x1000 x=%di y=%si:string z=%dx
+p:x/c FILE:0x1000 aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa=%di
+p:x/c FILE:0x1000(zz)
+p:x/c FILE:0x1000(0x10
+p:x/c FILE:0x1000(0x10)x
+p:x/c FILE:0x1000%ret
 p:x/c /dev/null:0x1000
 p:x/c /tmp:0x1000
 EOT
