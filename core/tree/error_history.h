@@ -10,28 +10,15 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
+#include <list>
 #include <map>
 #include <string>
 
 #include "core/base/mutex.h"
 #include "core/tree/file.h"
+#include "core/tree/refusal.h"
 
 namespace tallyfs {
-
-// One line that was refused, or taken with a warning. Texts are escaped and bounded by ErrorLog.
-struct Refusal {
-  enum class Door : std::uint8_t { kMount, kSocket };
-
-  Door door = Door::kMount;
-  uid_t uid = 0;  // of the writer or sender; of what the daemon reports itself 0
-  bool is_warning = false;
-  Timestamp time;
-  std::string where;       // "statistics/web", "socket pid 17 uid 0"
-  std::string reason;
-  std::string text;        // the line as it came
-  std::size_t column = 0;  // of the token that was wrong, in code points of `text`
-};
 
 class ErrorHistory final : public File {
  public:
@@ -42,7 +29,7 @@ class ErrorHistory final : public File {
   ErrorHistory(std::string epoch, uid_t owner, Timestamp now)
       : epoch_(std::move(epoch)), owner_(owner), begun_(now), last_change_(now) {}
 
-  void add(Refusal refusal) EXCLUDES(mutex_);
+  void add(const Refusal& refusal) EXCLUDES(mutex_);
 
   // 400 KiB at most.
   Result<std::string> render(const CallContext& call, std::size_t bytes_max) const override
@@ -50,6 +37,11 @@ class ErrorHistory final : public File {
   Timestamp last_change(Timestamp now) const override EXCLUDES(mutex_);
 
  private:
+  struct Entry {
+    std::uint64_t number = 0;  // in the order of arrival
+    Refusal refusal{};
+  };
+
   // How many of a uid's entries may make room for others'.
   std::size_t exposed(uid_t uid, std::size_t count) const;
   // The oldest entry of the uid that has the most of those; of several, of the greatest uid.
@@ -59,8 +51,9 @@ class ErrorHistory final : public File {
   const uid_t owner_;
   const Timestamp begun_;
   mutable Mutex mutex_{LockRank::kErrorHistory};
-  std::deque<Refusal> entries_ GUARDED_BY(mutex_);  // oldest first
-  std::map<uid_t, std::size_t> counts_ GUARDED_BY(mutex_);  // of the entries, by uid
+  std::map<uid_t, std::list<Entry>> entries_ GUARDED_BY(mutex_);  // by uid, oldest first
+  std::size_t size_ GUARDED_BY(mutex_) = 0;                       // of all uids
+  std::list<Entry> spare_ GUARDED_BY(mutex_);  // one at most, whose memory the next one uses
   std::uint64_t added_ GUARDED_BY(mutex_) = 0;
   Timestamp last_change_ GUARDED_BY(mutex_);
 };

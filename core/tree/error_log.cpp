@@ -9,75 +9,41 @@ namespace tallyfs {
 namespace {
 
 constexpr std::string_view kCommand = "  Command: ";
-constexpr std::size_t kReasonBytes = 1024;
-// The caret for a missing word is at most so many columns after the end of the text.
-constexpr std::size_t kBehindMax = 2;
 // Longer than any entry: location, reason, text and caret, each byte escaped.
 constexpr std::size_t kEntryBytesMax = 16 * 1024;
 
-// Escapes and bounds each text, so that none forges an entry. Quotations in a reason are escaped
-// already.
-Refusal refusal_of(ErrorLog::Author author, std::string_view location, std::string_view text,
-                   const Error& error, Timestamp now) {
-  Refusal made{.door = author.source,
-               .uid = author.uid,
-               .time = now,
-               .reason = error.reason.substr(0, kReasonBytes)};
-  append_escaped(made.where, error.location.empty() ? location : error.location,
-                 ErrorLog::kTextBytes + kNameBytesMax, 0);
-  const std::size_t token_at = error.token_at == Error::kNoToken ? 0 : error.token_at;
-  const std::string_view command = error.text.empty() ? text : std::string_view(error.text);
-  made.column = append_escaped(made.text, command, ErrorLog::kTextBytes, token_at);
-  made.column += std::min(token_at - std::min(token_at, command.size()), kBehindMax);
-  return made;
-}
-
 }  // namespace
 
-void ErrorLog::report(Author author, std::string_view location, std::string_view text,
-                      const Error& error, Timestamp now) {
-  enter(refusal_of(author, location, text, error, now));
+std::string ErrorLog::text_of(const Entry& entry) {
+  if (!entry.loaded.empty()) return entry.loaded;
+  const Refusal& refusal = entry.refusal;
+  const Refusal::Shown shown = refusal.shown();
+  std::string text;
+  text.append(" ").append(shown.where).append(refusal.is_warning ? ": warning: " : ": error: ");
+  text.append(refusal.reason()).append("\n").append(kCommand).append(shown.text);
+  text.append("\n").append(kCommand.size() + shown.column, ' ').append("^\n");
+  return text;
 }
 
-void ErrorLog::warn(Author author, std::string_view location, std::string_view text,
-                    const Error& error, Timestamp now) {
-  Refusal refusal = refusal_of(author, location, text, error, now);
-  refusal.is_warning = true;
-  enter(std::move(refusal));
-}
-
-void ErrorLog::enter(Refusal refusal) {
-  constexpr std::size_t kAround = 64;  // more than the words and breaks of an entry
-  std::string entry;
-  entry.reserve(refusal.where.size() + refusal.reason.size() + refusal.text.size() +
-                refusal.column + kAround);
-  entry.append(" ").append(refusal.where).append(refusal.is_warning ? ": warning: " : ": error: ");
-  entry.append(refusal.reason).append("\n").append(kCommand).append(refusal.text);
-  entry.append("\n").append(kCommand.size() + refusal.column, ' ').append("^\n");
-  {
-    const MutexLock lock(mutex_);
-    entries_.push_back({refusal.door, refusal.time.monotonic, std::move(entry)});
-    drop_oldest();
-    last_change_ = refusal.time;
-    changes_ += 1;
-  }
-  if (history_) history_->add(std::move(refusal));
+void ErrorLog::drop(std::list<Entry>::iterator entry) {
+  spare_.clear();
+  spare_.splice(spare_.end(), entries_, entry);
 }
 
 void ErrorLog::drop_oldest() {
-  while (std::ranges::count(entries_, Source::kSocket, &Entry::source) >
-         std::ptrdiff_t{kSocketEntries}) {
-    entries_.erase(std::ranges::find(entries_, Source::kSocket, &Entry::source));
+  const auto is_of_socket = [](const Entry& each) { return each.refusal.door == Source::kSocket; };
+  while (std::ranges::count_if(entries_, is_of_socket) > std::ptrdiff_t{kSocketEntries}) {
+    drop(std::ranges::find_if(entries_, is_of_socket));
   }
-  while (entries_.size() > kEntries) entries_.pop_front();
+  while (entries_.size() > kEntries) drop(entries_.begin());
 }
 
 Result<std::string> ErrorLog::render(const CallContext&, std::size_t) const {
   const MutexLock lock(mutex_);
   std::string text;
   for (const Entry& entry : entries_) {
-    append_timestamp(text, entry.time);
-    text.append(entry.text);
+    append_timestamp(text, entry.refusal.time.monotonic);
+    text.append(text_of(entry));
   }
   return text;
 }
@@ -103,34 +69,34 @@ void ErrorLog::save(ByteWriter& out) const {
   const MutexLock lock(mutex_);
   out.put(static_cast<std::uint32_t>(entries_.size()));
   for (const Entry& entry : entries_) {
-    out.put(std::uint8_t{entry.source == Source::kSocket});
-    out.put(std::int64_t{entry.time.count()});
-    out.put_text(std::string_view(entry.text).substr(0, kEntryBytesMax));
+    out.put(std::uint8_t{entry.refusal.door == Source::kSocket});
+    out.put(std::int64_t{entry.refusal.time.monotonic.count()});
+    out.put_text(std::string_view(text_of(entry)).substr(0, kEntryBytesMax));
   }
 }
 
 ErrorLog::Entry ErrorLog::load_entry(ByteReader& in, Boot boot) {
   const bool is_from_socket = in.get_flag();
   const std::chrono::nanoseconds time(in.get<std::int64_t>());
-  Entry entry{.source = is_from_socket ? Source::kSocket : Source::kMount,
-              .time = boot == Boot::kThis ? time : std::chrono::nanoseconds(0),
-              .text = std::string(in.get_text())};
-  if (time.count() < 0 || entry.text.size() > kEntryBytesMax || !entry.text.ends_with('\n')) {
-    in.fail();
-  }
+  Entry entry{.refusal = {}, .loaded = std::string(in.get_text())};
+  entry.refusal.door = is_from_socket ? Source::kSocket : Source::kMount;
+  if (boot == Boot::kThis) entry.refusal.time.monotonic = time;
+  const std::string& text = entry.loaded;
+  if (time.count() < 0 || text.size() > kEntryBytesMax || !text.ends_with('\n')) in.fail();
   return entry;
 }
 
 void ErrorLog::load(ByteReader& in, Boot boot, Timestamp now) {
   const auto size = in.get<std::uint32_t>();
   if (size > kEntries) return in.fail();
-  std::deque<Entry> loaded;
+  std::list<Entry> loaded;
   for (std::uint32_t i = 0; i < size && in.ok(); ++i) loaded.push_back(load_entry(in, boot));
-  const auto from_socket = std::ranges::count(loaded, Source::kSocket, &Entry::source);
+  const auto from_socket = std::ranges::count_if(
+      loaded, [](const Entry& each) { return each.refusal.door == Source::kSocket; });
   if (from_socket > std::ptrdiff_t{kSocketEntries}) in.fail();
   if (!in.ok() || in.left() != 0) return in.fail();
   const MutexLock lock(mutex_);
-  entries_.insert(entries_.begin(), loaded.begin(), loaded.end());
+  entries_.splice(entries_.begin(), loaded);
   drop_oldest();
   last_change_ = now;
   changes_ += 1;

@@ -9,7 +9,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
+#include <list>
 #include <string>
 #include <string_view>
 
@@ -18,6 +18,7 @@
 #include "core/base/mutex.h"
 #include "core/tree/error_history.h"
 #include "core/tree/file.h"
+#include "core/tree/refusal.h"
 
 namespace tallyfs {
 
@@ -25,7 +26,7 @@ class ErrorLog final : public File {
  public:
   static constexpr std::size_t kEntries = 8;
   static constexpr std::size_t kSocketEntries = 4;
-  static constexpr std::size_t kTextBytes = 256;
+  static constexpr std::size_t kTextBytes = Refusal::kTextBytes;
 
   using Source = Refusal::Door;
   // The source of a line, and its uid. Each uid has a share of the entries.
@@ -42,10 +43,27 @@ class ErrorLog final : public File {
 
   // location: "statistics/web", "socket pid 17 uid 0". text: the line as it came.
   void report(Author author, std::string_view location, std::string_view text, const Error& error,
-              Timestamp now) EXCLUDES(mutex_);
+              Timestamp now) EXCLUDES(mutex_) {
+    enter(author, Kind::kError, now,
+          [&](Refusal& refusal) { refusal.set({.where = location, .line = text}, error); });
+  }
+  // Reports a line of a datagram: `place` has no `where`.
+  void report_sent(uid_t uid, const Refusal::Place& place, const Error& error, Timestamp now)
+      EXCLUDES(mutex_) {
+    enter({Source::kSocket, uid}, Kind::kError, now,
+          [&](Refusal& refusal) { refusal.set(place, error); });
+  }
+  void report_sent(uid_t uid, const Refusal::Place& place, std::string_view reason,
+                   std::size_t token_at, Timestamp now) EXCLUDES(mutex_) {
+    enter({Source::kSocket, uid}, Kind::kError, now,
+          [&](Refusal& refusal) { refusal.set(place, reason, token_at); });
+  }
   // Reports a line that was accepted, but perhaps not meant.
   void warn(Author author, std::string_view location, std::string_view text, const Error& error,
-            Timestamp now) EXCLUDES(mutex_);
+            Timestamp now) EXCLUDES(mutex_) {
+    enter(author, Kind::kWarning, now,
+          [&](Refusal& refusal) { refusal.set({.where = location, .line = text}, error); });
+  }
 
   // Save and load the entries (core/state/FORMAT.md, kind 16). load() inserts its entries before
   // those that exist; entries of another boot have the time 0. load() fails the reader on bytes
@@ -65,20 +83,41 @@ class ErrorLog final : public File {
   Result<void> truncate(const CallContext& call) override EXCLUDES(mutex_);
 
  private:
-  void enter(Refusal refusal) EXCLUDES(mutex_);
+  enum class Kind { kError, kWarning };
+
+  // set() gets the entry's refusal, without what the other parameters say.
+  template <typename Set>
+  void enter(const Author& author, Kind kind, Timestamp now, const Set& set) EXCLUDES(mutex_) {
+    const MutexLock lock(mutex_);
+    if (spare_.empty()) spare_.emplace_back();
+    Entry& entry = spare_.back();
+    entry.loaded.clear();
+    entry.refusal.door = author.source;
+    entry.refusal.uid = author.uid;
+    entry.refusal.is_warning = kind == Kind::kWarning;
+    entry.refusal.time = now;
+    set(entry.refusal);
+    if (history_) history_->add(entry.refusal);
+    entries_.splice(entries_.end(), spare_);
+    drop_oldest();
+    last_change_ = now;
+    changes_ += 1;
+  }
 
   struct Entry {
-    Source source;
-    std::chrono::nanoseconds time;
-    std::string text;  // behind the time
+    Refusal refusal;
+    std::string loaded{};  // what load() brought: the text after the time
   };
 
+  static std::string text_of(const Entry& entry);
   static Entry load_entry(ByteReader& in, Boot boot);
+  void drop(std::list<Entry>::iterator entry) REQUIRES(mutex_);
   void drop_oldest() REQUIRES(mutex_);
 
   ErrorHistory* const history_;
   mutable Mutex mutex_{LockRank::kErrorLog};
-  std::deque<Entry> entries_ GUARDED_BY(mutex_);  // oldest first
+  std::list<Entry> entries_ GUARDED_BY(mutex_);  // oldest first
+  std::list<Entry> spare_ GUARDED_BY(mutex_);    // one at most, whose memory the next one uses
   Timestamp last_change_ GUARDED_BY(mutex_);
   std::uint64_t changes_ GUARDED_BY(mutex_) = 0;
 };
