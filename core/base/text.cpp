@@ -80,16 +80,23 @@ void append_chars(std::string& out, T value, int base) {
   out.append(digits, end);
 }
 
+// As parse_unsigned(), of what it is mostly called for: digits that fit.
+std::optional<std::uint64_t> parse_digits(std::string_view text) {
+  constexpr std::size_t kDigitsMax = 18;
+  if (text.empty() || text.size() > kDigitsMax) return std::nullopt;
+  std::uint64_t value = 0;
+  for (const char c : text) {
+    if (c < '0' || c > '9') return std::nullopt;
+    value = value * 10 + static_cast<std::uint64_t>(c - '0');
+  }
+  return value;
+}
+
 }  // namespace
 
-std::optional<Token> Tokens::next() {
-  while (at_ < line_.size() && is_blank(line_[at_])) ++at_;
-  if (at_ == line_.size()) return std::nullopt;
-  const std::size_t start = at_;
-  skip_token();
-  const std::string_view text = line_.substr(start);
+void Tokens::skip_labels_of_name(std::size_t start) {
+  const std::string_view text = token_from(start).text;
   if (text.starts_with("name=") || text.starts_with("of=")) skip_labels(start);
-  return Token{line_.substr(start, at_ - start), start};
 }
 
 std::optional<Token> Tokens::next_path() {
@@ -97,11 +104,7 @@ std::optional<Token> Tokens::next_path() {
   const std::size_t slash = token ? token->text.find('/') : std::string_view::npos;
   if (slash == std::string_view::npos) return token;
   skip_labels(token->at + slash);
-  return Token{line_.substr(token->at, at_ - token->at), token->at};
-}
-
-void Tokens::skip_token() {
-  while (at_ < line_.size() && !is_blank(line_[at_])) ++at_;
+  return token_from(token->at);
 }
 
 // Labels without an end are none, and blanks end their token.
@@ -116,6 +119,7 @@ void Tokens::skip_labels(std::size_t from) {
 }
 
 std::optional<std::uint64_t> parse_unsigned(std::string_view text) {
+  if (const auto common = parse_digits(text)) return common;
   int base = 10;
   if (text.starts_with("0x") || text.starts_with("0X")) {
     base = 16;

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -62,20 +63,55 @@ inline bool is_same(std::string_view a, std::string_view b) {
 class Tokens {
  public:
   explicit Tokens(std::string_view line) : line_(line) {}
+  // Where blanks are in the first bytes of the line, a bit for each of kMarked. After the line's
+  // end all bits are set. So tokens end without a loop, whose end nothing could guess.
+  static constexpr std::size_t kMarked = 64;
+  Tokens(std::string_view line, std::uint64_t blanks)
+      : line_(line), blanks_(blanks), marked_(std::min(line.size(), kMarked)) {}
   // The next token, or nothing at the end of the line. Of name= and of= blanks within the labels
   // of the name (labels.h) belong to the token. Labels without an end are none, nor are those that
   // follow in the line.
-  std::optional<Token> next();
+  std::optional<Token> next() {
+    skip_blanks();
+    if (at_ == line_.size()) return std::nullopt;
+    const std::size_t start = at_;
+    skip_token();
+    if (line_[start] == 'n' || line_[start] == 'o') [[unlikely]]
+      skip_labels_of_name(start);
+    return token_from(start);
+  }
   // The same of a token that may be INTERFACE/STATISTIC.
   std::optional<Token> next_path();
   // The part that next() has not returned yet, with the white space before it.
   Token rest() const { return {line_.substr(at_), at_}; }
 
  private:
-  void skip_token();
-  void skip_labels(std::size_t from);  // of a name in the token that was skipped
+  void skip_blanks() {
+    if (at_ < marked_) {
+      const auto skipped = static_cast<std::size_t>(std::countr_one(blanks_ >> at_));
+      at_ = std::min(at_ + skipped, marked_);
+    }
+    if (at_ < marked_) return;
+    while (at_ < line_.size() && is_blank(line_[at_])) ++at_;
+  }
+  void skip_token() {
+    if (at_ < marked_) {
+      const auto skipped = static_cast<std::size_t>(std::countr_zero(blanks_ >> at_));
+      at_ = std::min(at_ + skipped, marked_);
+      if (at_ < marked_) return;
+    }
+    while (at_ < line_.size() && !is_blank(line_[at_])) ++at_;
+  }
+  Token token_from(std::size_t start) const {
+    return {std::string_view(line_.data() + start, at_ - start), start};
+  }
+  // In the token that was skipped, and begins there: of name= and of=; of a name.
+  void skip_labels_of_name(std::size_t start);
+  void skip_labels(std::size_t from);
 
   std::string_view line_;
+  std::uint64_t blanks_ = 0;
+  std::size_t marked_ = 0;
   std::size_t at_ = 0;
   bool have_labels_no_end_ = false;  // else each would be looked for in all of the line
 };

@@ -155,12 +155,17 @@ class NoCommand {
 };
 constexpr NoCommand kNoCommand;
 
+// Neither is empty.
+bool is_word(std::string_view word, std::string_view text) {
+  return word.front() == text.front() && is_same(word, text);
+}
+
 Parsed<Line> parse_command(const Token& word, Tokens& tokens, std::size_t line_end) {
   for (const CommandWord& row : kCommandWords) {
-    if (row.word == word.text) return row.parse(tokens, line_end);
+    if (is_word(row.word, word.text)) return row.parse(tokens, line_end);
   }
   for (const DescriptorWord& row : kDescriptorWords) {
-    if (row.word == word.text) return parse_descriptor(row, tokens, line_end);
+    if (is_word(row.word, word.text)) return parse_descriptor(row, tokens, line_end);
   }
   return Fault{kNoCommand.text(), word.at};
 }
@@ -194,23 +199,48 @@ std::string_view fault_of_x(std::string_view text) {
   return "X is not a signed 64-bit number";
 }
 
+enum class NumberForm { kNone, kWhole, kDecimal, kOther };
+
+// digits: where they are in the line.
+NumberForm form_of(const Token& x, std::uint64_t digits) {
+  const std::size_t size = x.text.size();
+  const auto end_from = [&](std::size_t at) {
+    return at + static_cast<std::size_t>(std::countr_one(digits >> x.at >> at));
+  };
+  const std::size_t sign = x.text.front() == '-' ? 1 : 0;
+  const std::size_t end = end_from(sign);
+  if (end >= size) return end == sign ? NumberForm::kNone : NumberForm::kWhole;
+  const char other = x.text[end];
+  if (other == 'x' || other == 'X') return NumberForm::kOther;
+  const bool is_decimal = other == '.' && end_from(end + 1) >= size && size > sign + 1;
+  return is_decimal ? NumberForm::kDecimal : NumberForm::kNone;
+}
+
+NumberForm form_of(std::string_view text) {
+  return is_decimal(text) ? NumberForm::kDecimal : NumberForm::kOther;
+}
+
 // Takes a number of X into the sample.
-Parsed<void> take_x(const Token& x, SampleLine& sample) {
-  if (const auto whole = parse_signed(x.text)) {
-    sample.x = *whole;
-  } else if (is_decimal(x.text)) {
+Parsed<void> take_x(const Token& x, NumberForm form, SampleLine& sample) {
+  if (form == NumberForm::kNone) return Fault::of_x(x);
+  if (form == NumberForm::kDecimal) {
     sample.decimal = x.text;
-  } else {
-    return Fault{fault_of_x(x.text), x.at};
+    return {};
   }
+  const auto whole = parse_signed(x.text);
+  if (!whole) return Fault::of_x(x);
+  sample.x = *whole;
   return {};
 }
 
-Parsed<Line> parse_sample(const Token& path, Tokens& tokens, std::size_t line_end) {
+// digits: where they are in the first bytes of the line; nullptr: not known.
+Parsed<Line> parse_sample(const Token& path, Tokens& tokens, std::size_t line_end,
+                          const std::uint64_t* digits) {
   const auto x = tokens.next();
   if (!x) return Fault{"the number is missing: a sample is 'web/us 12'", line_end};
   SampleLine sample{.path = path.text};
-  if (auto taken = take_x(*x, sample); !taken) return taken.error();
+  const NumberForm form = digits ? form_of(*x, *digits) : form_of(x->text);
+  if (auto taken = take_x(*x, form, sample); !taken) return taken.error();
   if (const auto y = tokens.next()) {
     const auto y_value = parse_unsigned(y->text);
     if (!y_value) return Fault{"Y is not an unsigned 64-bit number", y->at};
@@ -245,24 +275,46 @@ struct Marks {
 
 #ifdef __SSE2__
 using Block = __m128i;
+std::uint32_t marks_of(Block equal) { return static_cast<std::uint32_t>(_mm_movemask_epi8(equal)); }
+std::uint32_t mark_equal(Block bytes, char byte) {
+  return marks_of(_mm_cmpeq_epi8(bytes, _mm_set1_epi8(byte)));
+}
+// As bytes with all bits set, or none.
+Block are_between(Block bytes, char first, char last) {
+  const Block from_first = _mm_sub_epi8(bytes, _mm_set1_epi8(first));
+  const Block range = _mm_set1_epi8(static_cast<char>(last - first));
+  return _mm_cmpeq_epi8(_mm_min_epu8(from_first, range), from_first);
+}
+std::uint32_t mark_white(Block bytes) {
+  const Block are_blank = _mm_cmpeq_epi8(bytes, _mm_set1_epi8(' '));
+  return marks_of(_mm_or_si128(are_between(bytes, '\t', '\r'), are_blank));
+}
+std::uint32_t mark_digits(Block bytes) { return marks_of(are_between(bytes, '0', '9')); }
 Marks mark(Block bytes) {
-  const auto where = [](Block equal) {
-    return static_cast<std::uint32_t>(_mm_movemask_epi8(equal));
-  };
-  return {.blanks = where(_mm_cmpeq_epi8(_mm_min_epu8(bytes, _mm_set1_epi8(' ')), bytes)),
-          .slashes = where(_mm_cmpeq_epi8(bytes, _mm_set1_epi8('/'))),
-          .bars = where(_mm_cmpeq_epi8(bytes, _mm_set1_epi8('|')))};
+  return {.blanks = marks_of(_mm_cmpeq_epi8(_mm_min_epu8(bytes, _mm_set1_epi8(' ')), bytes)),
+          .slashes = mark_equal(bytes, '/'),
+          .bars = mark_equal(bytes, '|')};
 }
 #else
 using Block = std::array<unsigned char, 16>;
-Marks mark(const Block& bytes) {
-  Marks marks{};
+std::uint32_t marks_of(const Block& bytes, auto is_marked) {
+  std::uint32_t bits = 0;
   for (std::size_t i = 0; i < bytes.size(); ++i) {
-    marks.blanks |= std::uint32_t{bytes[i] <= ' '} << i;
-    marks.slashes |= std::uint32_t{bytes[i] == '/'} << i;
-    marks.bars |= std::uint32_t{bytes[i] == '|'} << i;
+    bits |= std::uint32_t{is_marked(static_cast<char>(bytes[i]))} << i;
   }
-  return marks;
+  return bits;
+}
+std::uint32_t mark_equal(const Block& bytes, char byte) {
+  return marks_of(bytes, [byte](char each) { return each == byte; });
+}
+std::uint32_t mark_white(const Block& bytes) { return marks_of(bytes, is_blank); }
+std::uint32_t mark_digits(const Block& bytes) {
+  return marks_of(bytes, [](char c) { return c >= '0' && c <= '9'; });
+}
+Marks mark(const Block& bytes) {
+  return {.blanks = marks_of(bytes, [](char c) { return static_cast<unsigned char>(c) <= ' '; }),
+          .slashes = mark_equal(bytes, '/'),
+          .bars = mark_equal(bytes, '|')};
 }
 #endif
 
@@ -280,6 +332,32 @@ Marks mark(const Block& bytes) {
     return slashes != 0 && at < end && *at == ' ' ? at : nullptr;
   }
   return nullptr;
+}
+
+// The classes of the first bytes of a line, a bit for each. Those after its end mean nothing.
+struct LineMarks {
+  static constexpr std::size_t kBytes = Tokens::kMarked;
+
+  std::uint64_t white = 0;  // as is_blank() has it
+  std::uint64_t slashes = 0;
+  std::uint64_t bars = 0;
+  std::uint64_t braces = 0;  // {
+  std::uint64_t digits = 0;
+};
+
+LineMarks mark_line(std::string_view line, const char* readable) {
+  LineMarks marks;
+  const std::size_t size = std::min(line.size(), LineMarks::kBytes);
+  for (std::size_t at = 0; at < size; at += 16) {
+    const Block bytes = load<Block>(line.data() + at, readable);
+    const Marks its = mark(bytes);
+    marks.white |= std::uint64_t{mark_white(bytes)} << at;
+    marks.slashes |= std::uint64_t{its.slashes} << at;
+    marks.bars |= std::uint64_t{its.bars} << at;
+    marks.digits |= std::uint64_t{mark_digits(bytes)} << at;
+    marks.braces |= std::uint64_t{mark_equal(bytes, '{')} << at;
+  }
+  return marks;
 }
 
 // The digits at `at`, 1 to 18 of them.
@@ -301,23 +379,6 @@ Marks mark(const Block& bytes) {
   return true;
 }
 
-bool parse_plain_sample(std::string_view text, std::size_t end_of_line, SampleLine& sample) {
-  const char* const begin = text.data();
-  const char* const readable = begin + text.size();
-  const char* const end = begin + end_of_line;
-  const char* at = end_of_path(begin, readable);
-  if (!at || at >= end) return false;
-  sample.path = {begin, static_cast<std::size_t>(at - begin)};
-  ++at;
-  const bool negative = at != end && *at == '-';
-  if (negative) ++at;
-  std::uint64_t magnitude = 0;
-  if (!take_digits(at, readable, magnitude)) return false;
-  sample.x = with_sign(magnitude, negative);
-  sample.y = 1;
-  return at == end || (*at == ' ' && take_digits(++at, readable, sample.y) && at == end);
-}
-
 // The first `|` that is in no label: those of StatsD follow a value, and it has no braces.
 std::size_t find_bar(std::string_view line) {
   std::size_t bar = line.find('|');
@@ -333,22 +394,47 @@ std::size_t find_bar(std::string_view line) {
 
 }  // namespace
 
-Parsed<Line> parse_line(std::string_view line) {
-  if (const auto bar = find_bar(line); bar != std::string_view::npos) {
-    return Fault{
-        "a line with a '|' is one of StatsD, which tally-feed-statsd takes (UDP port 8125)", bar};
+std::string_view Fault::reason() const { return is_of_x_ ? fault_of_x(text_) : text_; }
+
+Parsed<Line> parse_line(std::string_view line, const char* readable) {
+  const std::size_t size = line.size();
+  const LineMarks marks = mark_line(line, readable);
+  const std::uint64_t behind = size < LineMarks::kBytes ? ~std::uint64_t{0} << size : 0;
+  // Labels may have a bar or a blank in them.
+  const bool is_plain = size <= LineMarks::kBytes && (marks.braces & ~behind) == 0;
+  if (!is_plain || (marks.bars & ~behind) != 0) {
+    if (const auto bar = find_bar(line); bar != std::string_view::npos) {
+      return Fault{
+          "a line with a '|' is one of StatsD, which tally-feed-statsd takes (UDP port 8125)", bar};
+    }
   }
-  Tokens tokens(line);
-  const auto first = tokens.next_path();
+  Tokens tokens(line, marks.white | behind);
+  const auto first = is_plain ? tokens.next() : tokens.next_path();
   if (!first) return Line(BlankLine{});
-  return first->text.find('/') == std::string_view::npos
-             ? parse_command(*first, tokens, line.size())
-             : parse_sample(*first, tokens, line.size());
+  const std::size_t slash =
+      is_plain ? static_cast<std::size_t>(std::countr_zero(marks.slashes >> first->at))
+               : first->text.find('/');
+  return slash >= first->text.size()
+             ? parse_command(*first, tokens, size)
+             : parse_sample(*first, tokens, size, is_plain ? &marks.digits : nullptr);
 }
 
 std::size_t take_plain_sample(std::string_view text, SampleLine& sample) {
-  const std::size_t end = std::min(text.find('\n'), text.size());
-  return parse_plain_sample(text, end, sample) ? std::min(end + 1, text.size()) : 0;
+  const char* const begin = text.data();
+  const char* const end = begin + text.size();
+  const char* at = end_of_path(begin, end);
+  if (!at) return 0;
+  sample.path = {begin, static_cast<std::size_t>(at - begin)};
+  ++at;
+  const bool negative = at != end && *at == '-';
+  if (negative) ++at;
+  std::uint64_t magnitude = 0;
+  if (!take_digits(at, end, magnitude)) return 0;
+  sample.x = with_sign(magnitude, negative);
+  sample.y = 1;
+  if (at != end && *at == ' ' && !take_digits(++at, end, sample.y)) return 0;
+  if (at != end && *at != '\n') return 0;
+  return std::min(static_cast<std::size_t>(at - begin) + 1, text.size());
 }
 
 Path split_path(std::string_view path) {

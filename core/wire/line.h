@@ -76,12 +76,25 @@ using Line = std::variant<SampleLine, CommandLine, DescriptorLine, StatsLine, Ev
                           LatencyLine, BlankLine>;
 
 // Why a line is refused, without an allocation: most lines of a flood are counted and not reported.
-// The reason and the token are as an Error's. The text of the reason lasts as long as the program.
+// Reason and token are as an Error's. The text of the reason lasts as long as the program.
 struct Fault {
-  std::string_view reason;
+  constexpr Fault() = default;
+  constexpr Fault(std::string_view its_reason, std::size_t its_token_at)
+      : token_at(its_token_at), text_(its_reason) {}
+  // The token at `at` was to be X. What is wrong with it is found when the reason is asked for.
+  static constexpr Fault of_x(const Token& x) {
+    Fault fault(x.text, x.at);
+    fault.is_of_x_ = true;
+    return fault;
+  }
+  std::string_view reason() const;
+  Error error() const { return invalid(std::string(reason()), token_at); }
+
   std::size_t token_at = 0;
 
-  Error error() const { return invalid(std::string(reason), token_at); }
+ private:
+  std::string_view text_;  // the reason, or X
+  bool is_of_x_ = false;
 };
 [[noreturn]] inline void throw_exception_from_error(const Fault& fault,
                                                     const boost::source_location& where) {
@@ -91,8 +104,12 @@ struct Fault {
 template <typename T>
 using Parsed = boost::system::result<T, Fault>;
 
-// The fault has the offending token.
-Parsed<Line> parse_line(std::string_view line);
+// The fault has the offending token. Bytes up to `readable`, from the line's end on, may be looked
+// at and mean nothing: those of a line in a longer text can be looked at many at a time.
+Parsed<Line> parse_line(std::string_view line, const char* readable);
+inline Parsed<Line> parse_line(std::string_view line) {
+  return parse_line(line, line.data() + line.size());
+}
 
 // Reads a common line in one go: `INTERFACE/STATISTIC X [Y]` with single blanks and decimal numbers
 // of at most 18 digits, at the start of text and up to a newline or the end; of many such lines see

@@ -212,7 +212,7 @@ bool Dispatcher::take_binary(const Until& until) {
 }
 
 Dispatcher::Took Dispatcher::take_line(std::string_view line) {
-  const auto parsed = wire::parse_line(line);
+  const auto parsed = wire::parse_line(line, text_.data() + text_.size());
   if (!parsed) {
     reject(line, parsed.error());
   } else if (const auto* const sample = std::get_if<wire::SampleLine>(&parsed.value())) {

@@ -137,7 +137,7 @@ TEST(LineTest, RefusesWithTheTokenThatIsWrong) {
                                        Refusal{"latency a ns=1 cpu=0 user=1", 21}}) {
     const auto parsed = parse_line(line);
     ASSERT_FALSE(parsed) << line;
-    EXPECT_FALSE(parsed.error().reason.empty()) << line;
+    EXPECT_FALSE(parsed.error().reason().empty()) << line;
     EXPECT_EQ(parsed.error().token_at, token_at) << line;
   }
 }
@@ -150,6 +150,34 @@ TEST(LineTest, ARefusalAllocatesNothing) {
   const std::size_t before = allocated_bytes();
   for (const char* const line : lines) (void)parse_line(line);
   EXPECT_EQ(allocated_bytes(), before);
+}
+
+std::string result_of(const Parsed<Line>& parsed) {
+  if (!parsed)
+    return std::string(parsed.error().reason()) + std::to_string(parsed.error().token_at);
+  const auto* const sample = std::get_if<SampleLine>(&parsed.value());
+  if (!sample) return "alternative " + std::to_string(parsed.value().index());
+  return std::string(sample->path) + " " + std::to_string(sample->x) + " " +
+         std::string(sample->decimal) + " " + std::to_string(sample->y);
+}
+
+// Of lines around the length that is looked at many bytes at a time.
+TEST(LineTest, WhatFollowsALineMeansNothing) {
+  constexpr std::string_view kPieces[] = {"web/us", " ",  "12", "x",    "|",   "{",    "}", "\t",
+                                          "/",      "-1", ".5", "\x01", "of=", "lane", "µ", " 7 "};
+  std::mt19937 random(7);
+  for (int i = 0; i < 50'000; ++i) {
+    std::string line;
+    for (auto size = random() % 80; line.size() < size;) {
+      line += kPieces[random() % std::size(kPieces)];
+    }
+    std::string longer = line;
+    for (int j = 0; j < 70; ++j) longer += kPieces[random() % std::size(kPieces)];
+    const std::string_view within = std::string_view(longer).substr(0, line.size());
+    ASSERT_EQ(result_of(parse_line(within, longer.data() + longer.size())),
+              result_of(parse_line(line)))
+        << line;
+  }
 }
 
 TEST(LineTest, LeavesADecimalToTheStatistic) {
