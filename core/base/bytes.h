@@ -38,7 +38,7 @@ class ByteWriter {
     put(static_cast<std::uint32_t>(text.size()));
     out_.append(text);
   }
-  // What another writer has made.
+  // Appends bytes that another writer has made.
   void put_bytes(std::string_view bytes) { out_.append(bytes); }
 
  private:

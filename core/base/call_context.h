@@ -1,4 +1,4 @@
-// What a call knows of its caller: when it was made, and whether the caller still waits for its
+// A call's knowledge of its caller: when it was made, and whether the caller still waits for its
 // result. A writer that presses Ctrl-C ends the wait long before the awaited feeder answers. The
 // few calls that wait for another process poll the token meanwhile. All calls in between pass it
 // on. Values; is_cancelled() may be called on any thread.
@@ -36,10 +36,10 @@ struct CallContext {
   CallContext(Timestamp its_now, CancellationToken its_cancel = {})  // NOLINT: implicit by intent
       : now(its_now), cancel(std::move(its_cancel)) {}
 
-  // What the caller may do to what it opened. kWriteGroup: a member of --write-group.
+  // The caller's rights to the opened file. kWriteGroup: a member of --write-group.
   enum class Rights { kOwner, kWriteGroup };
 
-  // Of a call that no user has made.
+  // The uid of a call that no user has made.
   static constexpr uid_t kNoUser = static_cast<uid_t>(-1);
 
   Timestamp now;

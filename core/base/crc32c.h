@@ -10,8 +10,8 @@
 
 namespace tallyfs {
 
-// Of the bytes behind those whose checksum is `before`: crc32c(b, crc32c(a)) is that of a and b.
-// "123456789" has 0xe3069283.
+// The checksum of bytes that follow others whose checksum is `before`: crc32c(b, crc32c(a)) is the
+// checksum of a and b together. "123456789" has 0xe3069283.
 std::uint32_t crc32c(std::string_view bytes, std::uint32_t before = 0);
 
 }  // namespace tallyfs

@@ -154,7 +154,7 @@ class DaemonCounter {
        "them, and report them with the signals in the log"},
   };
 
-  // Of a row, by its name: `counters.count("rejects", 1, now)`. A name without a row does not
+  // Finds a row by its name: `counters.count("rejects", 1, now)`. A name without a row does not
   // compile.
   template <std::size_t Size>
   consteval DaemonCounter(const char (&name)[Size]) : index_(index_of({name, Size - 1})) {}

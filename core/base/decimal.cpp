@@ -12,8 +12,8 @@ constexpr UInt128 kMagnitudeMax = UInt128{1} << 63;
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-// Of the digits that do not fit into the places: whether they are more than a half, and whether
-// they are exactly that.
+// Whether the digits that do not fit into the places are more than a half, and whether they are
+// exactly that.
 struct Rest {
   bool is_more = false;
   bool is_half = false;

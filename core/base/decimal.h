@@ -28,7 +28,7 @@ struct Fixed {
 };
 // text: digits with or without a point (is_decimal()). Nothing: it does not fit into 64 bits.
 std::optional<Fixed> parse_fixed(std::string_view text, unsigned decimals);
-// The same of an integer.
+// As parse_fixed(), for an integer.
 std::optional<std::int64_t> to_fixed(std::int64_t whole, unsigned decimals);
 
 // As text, with exactly so many places: 250 of three is 0.250, and of none 250.

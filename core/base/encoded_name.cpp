@@ -10,7 +10,7 @@ namespace {
 
 using PlainBytes = std::array<bool, 256>;
 
-// What most texts consist of, known without a look at UTF-8.
+// The bytes that most texts consist of, known without a look at UTF-8.
 constexpr PlainBytes plain_bytes_but(std::string_view ours) {
   PlainBytes plain{};
   for (unsigned char c = '!'; c <= '~'; ++c) plain[c] = true;

@@ -73,7 +73,7 @@ class ExponentialBuckets {
   // The index of place 0.
   std::int32_t first_index() const { return first_index_; }
 
-  // Of 1 <= x <= kXMax.
+  // Requires 1 <= x <= kXMax.
   std::uint32_t place(std::uint64_t x) const { return finder().place(x); }
   // For loops: it has all that a look-up reads. Good as long as this.
   PlaceFinder finder() const { return {edges_.data(), cells_.data(), precision_}; }
@@ -88,7 +88,7 @@ class ExponentialBuckets {
   unsigned precision_;
   std::int32_t first_index_ = 0;
   std::vector<std::uint64_t> edges_;  // by place; the last is kXMax or more
-  // Of an octave, for each cell: the place of its lower end, less half of octave_and_cell().
+  // For each cell of an octave: the place of its lower end, less half of octave_and_cell().
   std::vector<std::uint32_t> cells_;
 };
 

@@ -1,5 +1,5 @@
-// What the JSON texts of statistics begin with: how they are made up, by which daemon, and when.
-// Pure functions.
+// The head of the JSON texts of statistics: how they are made up, by which daemon, and when. Pure
+// functions.
 #pragma once
 
 #include <cstdint>

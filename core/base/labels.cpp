@@ -12,7 +12,7 @@ namespace tallyfs {
 namespace {
 
 constexpr std::string_view kForm = "labels are {KEY:VALUE,...}, as {route:/cart,code:200}";
-// What a glob of the shell reads.
+// The characters that a glob of the shell reads.
 constexpr std::string_view kWildcards = "*?[\\";
 // The name's part of samples beyond a bound: a label of this text alone.
 constexpr std::string_view kAnyLabel = "*";
@@ -111,7 +111,7 @@ PatternLabel pattern_label(const TypedLabel& label) {
 
 std::string_view key_of(std::string_view encoded) { return encoded.substr(0, encoded.find(':')); }
 
-// What no spelling makes right.
+// The fault that no spelling makes right.
 std::optional<Error> fault_of(const TypedLabel& label) {
   const auto& [key, value, is_quoted, after_quote, end] = label;
   if (end == std::string_view::npos) return invalid("a quote has no end", value->at - 1);
@@ -182,7 +182,8 @@ Result<std::string> with_stored_labels(std::string_view typed, std::size_t open)
 
 // ---- for people
 
-// What stays %XX in a value: what is not printable, and what is read before escapes are.
+// The characters that stay %XX in a value: those that are not printable, and those that are read
+// before escapes are.
 bool stays_in_value(char c) { return c < ' ' || c > '~' || c == '"' || c == '%'; }
 bool stays_in_key(char c) { return c != '/' && c != '~'; }
 

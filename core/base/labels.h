@@ -24,7 +24,7 @@ std::size_t labels_end(std::string_view text, std::size_t open);
 // `{` or a quote without its end, two groups of labels, a label without a key, a key that stands
 // twice, more than kNameBytesMax bytes. Whether the rest is a name is for is_name().
 Result<std::string> stored_name(std::string_view typed);
-// The same for INTERFACE/STATISTIC, which its first `/` divides.
+// As stored_name(), for INTERFACE/STATISTIC, which its first `/` divides.
 Result<std::string> stored_path(std::string_view typed);
 
 // As stored_path(), of a pattern of the shell, which nothing makes invalid. Labels are sorted if

@@ -42,7 +42,7 @@ class Ledger {
 
   const Limits& limits() const { return limits_; }
   Holdings total() const EXCLUDES(mutex_);
-  // Of each uid that holds something, the least uid first.
+  // The holdings of each uid that has any, the least uid first.
   std::vector<std::pair<uid_t, Holdings>> by_uid() const EXCLUDES(mutex_);
 
  private:

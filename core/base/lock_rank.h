@@ -54,7 +54,7 @@ enum class LockRank : std::uint8_t {
   kLaneIndexes,         // feeders/intake/lane_file.h
   kHandedDescriptors,   // core/branch/handed_part.h
   kObjectStore,         // fs/store/object_store.h
-  // Those below are of libtally, of programs that feed or export, and of tests.
+  // The ranks below are those of libtally, of programs that feed or export, and of tests.
   kMountSite,       // exporters/web/mount_site.h
   kChanges,         // exporters/web/changes.h
   kScrapeReading,   // exporters/web/shared_reading.h
@@ -72,15 +72,15 @@ enum class LockRank : std::uint8_t {
   kTest,            // tests/unit
 };
 
-// Of any other rank a thread holds one lock at a time. fork() holds all thread buffers of a client
+// A thread holds one lock at a time of any other rank. fork() holds all thread buffers of a client
 // at once, in the order of their table.
 constexpr bool may_hold_several(LockRank rank) { return rank == LockRank::kThreadBuffer; }
 
 const char* name_of(LockRank rank);
 
 #ifdef TALLYFS_LOCK_RANKS
-// What a Mutex calls. Aborts if this thread holds a lock of a rank that stands below this one. The
-// same holds for this very rank, unless may_hold_several().
+// Aborts if this thread holds a lock of a rank that stands below this one. The same holds for this
+// very rank, unless may_hold_several().
 void check_lock_order(LockRank rank);
 void note_locked(LockRank rank);
 void note_unlocked(LockRank rank);

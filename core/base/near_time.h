@@ -19,8 +19,8 @@ inline std::chrono::nanoseconds clamped_near(std::chrono::nanoseconds time, Time
   return std::clamp(time, now.monotonic - kNearMax, now.monotonic + kNearMax);
 }
 
-// The same for what has happened already, which is not later than now. Nothing has happened before
-// CLOCK_MONOTONIC began at 0.
+// As clamped_near(), for an event in the past, which is not later than now. Nothing has happened
+// before CLOCK_MONOTONIC began at 0.
 inline std::chrono::nanoseconds clamped_past(std::chrono::nanoseconds time,
                                              std::chrono::nanoseconds now) {
   const auto oldest = std::max(now - kNearMax, std::chrono::nanoseconds(0));

@@ -9,8 +9,8 @@
 
 namespace tallyfs {
 
-// Nothing if none is near: a third of its letters, and at least one, may differ. Words beyond 255
-// bytes are near to none.
+// Returns nullopt if no word is near: a third of its letters, and at least one, may differ. Words
+// beyond 255 bytes are near to none.
 std::optional<std::string> nearest(std::string_view word, const std::vector<std::string>& known);
 
 // "; did you mean web/latency?" with the prefix "web/"; empty if none is near.

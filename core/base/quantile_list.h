@@ -28,7 +28,7 @@ class QuantileList {
     return *this;
   }
 
-  // Nothing if the text is no such list.
+  // Returns nullopt if the text is not such a list.
   static std::optional<QuantileList> parse(std::string_view text);
 
   std::size_t size() const { return content_ ? content_->size : 0; }

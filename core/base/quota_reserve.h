@@ -16,7 +16,7 @@ class QuotaReserve {
   explicit constexpr QuotaReserve(uid_t owner) : owner_(owner) {}
 
   constexpr bool is_for(uid_t uid) const { return uid == 0 || uid == owner_; }
-  // What all uids together may hold at most after the uid takes more.
+  // The limit for the holdings of all uids together after the uid takes more.
   constexpr std::uint64_t limit_for(uid_t uid, std::uint64_t total) const {
     return is_for(uid) ? total : total - total / kParts;
   }

@@ -23,7 +23,7 @@ namespace tallyfs {
 template <typename Owner>  // a smart pointer; an empty one is no entry
 class SlotTable {
  public:
-  // Of a table that goes on.
+  // The slots of a table that is restored, at most.
   static constexpr std::uint32_t kSlotsMax = 1u << 24;
 
   // uses: how many earlier uses each slot counts; for tests.
@@ -104,12 +104,12 @@ class SlotTable {
     return has_free && in.ok();
   }
 
-  // The same where the saved table may be older than the elements, and than numbers that were given
-  // since: it is taken as far as it goes. shown(slot): the last use of a slot that was given since,
-  // or nothing. No number is given again that may have been; a slot may have had so many uses
-  // since, of which nothing is known. lost(number): it was given, and is void; the slot rests until
-  // the table is settled again, so that the feeder finds it so. rests(slot): it rested in the table
-  // before, and goes on to rest.
+  // As finish_restore(), where the saved table may be older than the elements, and than numbers
+  // that were given since: it is taken as far as it goes. shown(slot): the last use of a slot that
+  // was given since, or nothing. No number is given again that may have been; a slot may have had
+  // so many uses since, of which nothing is known. lost(number): it was given, and is void; the
+  // slot rests until the table is settled again, so that the feeder finds it so. rests(slot): it
+  // rested in the table before, and goes on to rest.
   static constexpr std::uint32_t kUsesUnknown = 1u << 12;
   template <typename Shown, typename Rests, typename Lost>
   void finish_late_restore(ByteReader& in, std::uint32_t shown_slots, Shown shown, Rests rests,
@@ -170,7 +170,7 @@ class SlotTable {
     std::uint32_t generation = 0;
     std::uint32_t last_use = 0;  // that may have been given beyond it
   };
-  // Those that are free are in the order in which they were freed.
+  // Reads the free slots, in the order in which they were freed.
   bool take_free(ByteReader& in) {
     const auto count = in.get<std::uint32_t>();
     if (!in.ok() || in.left() != count * sizeof(std::uint32_t)) return false;

@@ -80,7 +80,7 @@ class Tokens {
       skip_labels_of_name(start);
     return token_from(start);
   }
-  // The same of a token that may be INTERFACE/STATISTIC.
+  // As next(), for a token that may be INTERFACE/STATISTIC.
   std::optional<Token> next_path();
   // The part that next() has not returned yet, with the white space before it.
   Token rest() const { return {line_.substr(at_), at_}; }
@@ -144,7 +144,7 @@ std::size_t utf8_length(std::string_view text, char32_t& point);
 // docs/files.md, "Names and quotas": 1 to 255 bytes of printable UTF-8 without white space, '/',
 // control characters or '=', and neither "." nor "..". Invisible characters are not printable.
 bool is_name(std::string_view text);
-// The same, but '/' is allowed and the text may be empty.
+// As is_name(), but '/' is allowed and the text may be empty.
 bool is_units(std::string_view text);
 
 // Appends at most `bytes_max` bytes of text so that it cannot forge a line or control a terminal:

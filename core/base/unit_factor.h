@@ -1,6 +1,6 @@
-// What the units of a statistic say of its X: by which factor X comes to the base unit that
-// exporters and buckets of percentiles count in. `microseconds/requests`: X times 1/1,000,000 is
-// seconds. One word alone names Y, and X has no unit then; so it is with a word not known here.
+// The factor by which the X of a statistic, by its units, becomes the base unit that exporters and
+// buckets of percentiles count in. `microseconds/requests`: X times 1/1,000,000 is seconds. One
+// word alone names Y, and X has no unit then; so it is with a word not known here.
 //
 // A pure function of a text; immutable values.
 #pragma once
@@ -28,17 +28,17 @@ struct Unit {
 
 // units: X/Y, as in a definition.
 Unit unit_of_x(std::string_view units);
-// Of what is counted: the word behind the slash, or the only one; none if it is that of X, too.
+// The unit of Y, which is the word behind the slash, or the only one; none if it is that of X, too.
 Unit unit_of_y(std::string_view units);
 
 // The word known here for a time, a size or a share: itself, or that of its usual abbreviation.
 // Empty: it is none, as "requests" or "slots".
 std::string_view measure_of(std::string_view word);
 
-// Of X that is kept as an integer of so many decimal places: at most kDecimalsMax.
+// The factor for an X that is kept as an integer of so many decimal places, at most kDecimalsMax.
 UnitFactor with_decimals(const UnitFactor& factor, unsigned decimals);
 
-// What the integers are in that are kept of X.
+// The unit of the integers that are kept of X.
 struct XScale {
   std::string_view units{};
   unsigned decimals = 0;

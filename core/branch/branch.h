@@ -61,8 +61,8 @@ class Branch {
 
   virtual ~Branch() = default;
 
-  // The same at each call. The dispatcher asks once, when it is made, and aborts if another branch
-  // handles one of the alternatives.
+  // Returns the same at each call. The dispatcher asks once, when it is made, and aborts if another
+  // branch handles one of the alternatives.
   virtual Handled handles() const = 0;
   // Carries out a line that handles() names. token_at of an error is an offset into the line. Work
   // on much may be cut (Done::is_cut): the same line continues it.
@@ -77,8 +77,8 @@ class Branch {
   // nothing.
   virtual bool process_ended(pid_t process, Timestamp now, const IsLate& is_late = never_late);
 
-  // What outlives the daemon, object by object. The defaults are for branches that save nothing; a
-  // branch without an override says in its header why.
+  // The functions below save what outlives the daemon, object by object. The defaults are for
+  // branches that save nothing; a branch without an override says in its header why.
   //
   // Puts all objects, each as it is at some moment of the call, or of many parts at some moments,
   // until the sink takes no more.

@@ -1,4 +1,5 @@
-// What the daemon lends to a branch. All of it outlives the branch, and each part may be missing.
+// The parts of the daemon that a branch uses. All of it outlives the branch, and each part may be
+// missing.
 #pragma once
 
 #include <functional>

@@ -44,7 +44,7 @@ struct Call {
   std::uint64_t dropped = 0;
   // Work on much is cut then. Nullptr: never.
   const IsLate* is_late = nullptr;
-  // Of the line at hand, where the branch keeps one while it is cut.
+  // The progress of the line at hand, where the branch keeps one while it is cut.
   LineProgress progress{};
   // How many samples are refused with the message at hand if it is: a branch that knows says so.
   std::uint64_t refused = 1;
@@ -56,7 +56,7 @@ struct Counted {
   std::uint64_t count = 1;
 };
 
-// What a line or message came to.
+// The result of a line or message.
 struct Done {
   std::uint64_t number = 0;  // of the statistic, subsystem, object or event that is named
   wire::Made made = wire::Made::kNew;

@@ -1,5 +1,5 @@
-// What the tree says of the daemon itself, in statistics.json.
-// Values; tracefs() may be called on any thread.
+// Facts about the daemon itself that the tree shows in statistics.json. Values; tracefs() may be
+// called on any thread.
 #pragma once
 
 #include <sys/types.h>

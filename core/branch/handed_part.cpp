@@ -55,7 +55,7 @@ void HandedDescriptors::remove(int fd) {
   has_useless_ = true;
 }
 
-// Those of the server before that were not taken are of no use.
+// Descriptors of the server before that were not taken are of no use.
 void HandedDescriptors::flush() {
   const MutexLock lock(mutex_);
   if (!has_useless_) return;

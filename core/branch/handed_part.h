@@ -87,7 +87,7 @@ class PartKeeper {
  public:
   virtual ~PartKeeper() = default;
   virtual HandedDescriptors& descriptors() = 0;
-  // What hand_on() puts now.
+  // Writes what hand_on() would put now.
   virtual void write_through(HandedPart& part) = 0;
   virtual void put(const SavedObject& object) = 0;
   virtual void remove(SavedKind kind, std::string_view label) = 0;

@@ -21,8 +21,8 @@ enum class Lifetime { kForGood, kFeeder };
 // Takes the word lifetime=feeder off a text that may begin with it. kInvalid for another lifetime,
 // with token_at at the value: no word is taken.
 Result<Lifetime> take_lifetime(Tokens& words);
-// Of attributes that are empty or `lifetime=feeder`. kInvalid, with token_at in the text; thing:
-// "an interface".
+// Parses attributes that are empty or `lifetime=feeder`. kInvalid, with token_at in the text;
+// thing: "an interface".
 Result<Lifetime> parse_lifetime(std::string_view attributes, std::string_view thing);
 
 // The watched processes of one thing. Each takes kFeederBytes of the owner's share of the ledger.

@@ -98,8 +98,8 @@ class NumberTable {
     const Switch* const its = switch_of(number);
     return its && its->generation.load(std::memory_order_relaxed) == use(number);
   }
-  // Nothing flips the switch any more. It says on, so that a feeder that still sends is told that
-  // its number is gone: no number has this generation.
+  // Takes the switch back from its statistic, which does not flip it any more. It says on, so that
+  // a feeder that still sends is told that its number is gone: no number has this generation.
   void take_back_switch(std::uint64_t number, std::uint32_t generation = 0) {
     Switch* const its = switch_of(number);
     if (!its) return;

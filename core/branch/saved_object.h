@@ -19,7 +19,7 @@ enum class SavedKind : std::uint16_t {
   kTemplate = 3,     // of stats(3), as a feeder registered it; the label is its name and hash
   kSubsystem = 4,    // of stats/, with its sample rates; the label is its name
   kStatsObject = 5,  // the last blob of it; the label is SUBSYSTEM/OBJECT
-  // Of tracing/, where the label is a path for people.
+  // Kinds of tracing/, where the label is a path for people.
   kProgramEvent = 6,  // an event that a program has defined
   kKernelEvent = 7,   // an event of the kernel on which something is set
   kSyntheticEvent = 8,
@@ -27,13 +27,13 @@ enum class SavedKind : std::uint16_t {
   kTrigger = 10,
   kHistogram = 11,      // the contents of the histogram of a trigger
   kEventSettings = 12,  // enable and filter of an event
-  // Of tracing/latency_hist, where the label is the directory.
+  // Kinds of tracing/latency_hist, where the label is the directory.
   kLatencies = 13,        // fed by programs
   kKernelLatencies = 14,  // of the kernel's events
   kLatencySwitches = 15,  // enable/ and the selected processes
   kErrorLog = 16,
-  // Of a server that hands over to the next one; no file of --state has them. Up to 31 they are of
-  // what feeders share with the daemon.
+  // Kinds of a server that hands over to the next one; no file of --state has them. Up to 31 they
+  // are of what feeders share with the daemon.
   kFedInterface = 17,        // kInterface with what feeders know of it, instead of that
   kStatisticNumbers = 18,    // which numbers of statistics there are, behind all interfaces
   kStatsNumbers = 19,        // the same of stats/
@@ -49,20 +49,21 @@ enum class SavedKind : std::uint16_t {
   kLateDatagram = 29,        // a datagram that is put off; the label is its place
   kLaneRings = 30,           // how far the rings in lane files were read; behind those
   kUnseenProcesses = 31,     // the numbers of processes outside of the PID namespace
-  // Of the mount, which a server leaves to its successor in a reload. No file on a disk has them.
+  // Kinds of the mount, which a server leaves to its successor in a reload. No file on a disk has
+  // them.
   kNodes = 32,              // the numbers of names
   kCachedDirectories = 33,  // whose attributes the kernel has
   kHandles = 34,            // the numbers of open files
   kOpenFile = 35,           // one of them; the label is its number
   kTrace = 36,              // the records of a directory of tracing/
-  // Of the memory of the keeper alone.
+  // Kinds in the memory of the keeper alone.
   kKept = 37,  // since when it has all objects
-  // Of tracing/, before kKernelEvent.
+  // A kind of tracing/, before kKernelEvent.
   kProbe = 38,  // its name, serial and places
-  // Of what feeders share with the daemon, as those up to 31.
+  // Kinds of what feeders share with the daemon, as those up to 31.
   kLaneBindings = 39,  // what ids in a lane file mean; the label is LANE/PART
-  // Of the memory of the keeper alone: statistics of a kFedInterface that were changed since it was
-  // saved; the label is INTERFACE/NUMBER. Loaded before it.
+  // A kind in the memory of the keeper alone: statistics of a kFedInterface that were changed since
+  // it was saved; the label is INTERFACE/NUMBER. Loaded before it.
   kFedChanges = 40,
 };
 
@@ -79,7 +80,7 @@ constexpr std::uint16_t handed_format(SavedKind kind) {
   return is_of_feeders || is_of_mount ? 1 : 0;
 }
 
-// What people call it: "interface".
+// The word for people: "interface".
 const char* name_of(SavedKind kind);
 
 constexpr SavedObject saved_object(SavedKind kind, std::uint16_t format, std::string_view label,
@@ -89,7 +90,7 @@ constexpr SavedObject saved_object(SavedKind kind, std::uint16_t format, std::st
 constexpr bool is_of(const SavedObject& object, SavedKind kind) {
   return object.kind == static_cast<std::uint16_t>(kind);
 }
-// Of an object that another version of the daemon has saved.
+// The error for an object that another version of the daemon has saved.
 Error other_format(const SavedObject& object);
 
 // A set of kinds: bit n stands for the kind of number n.
@@ -116,8 +117,8 @@ class ObjectSink {
  public:
   virtual ~ObjectSink() = default;
 
-  // What loads the objects. kRestart: a daemon whose feeders register anew. kSuccessor: the next
-  // server of the mount, after a kill, in which feeders find the same epoch and numbers.
+  // The program that loads the objects. kRestart: a daemon whose feeders register anew. kSuccessor:
+  // the next server of the mount, after a kill, in which feeders find the same epoch and numbers.
   enum class Reader { kRestart, kSuccessor };
   virtual Reader reader() const { return Reader::kRestart; }
   // The object's texts live until it returns. False: nothing more can be taken.
@@ -132,7 +133,7 @@ class ObjectSink {
   virtual bool wants_changes(std::string_view /*interface*/, std::uint64_t /*object*/) {
     return false;
   }
-  // What a change has made of some statistics of an interface, which has this version with the
+  // Puts what a change has made of some statistics of an interface, which has this version with the
   // change. False: the interface is to be put.
   virtual bool put_changes(const SavedObject&, const ObjectVersion&) { return false; }
   // The object is not there any more. For a sink that keeps what other calls have put.

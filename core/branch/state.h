@@ -36,7 +36,7 @@ struct SavedState {
 Result<SavedState> save_state(const StateHeader& header, std::span<Branch* const> branches,
                               const StateOutput& output);
 
-// The same with any objects, which `put` puts.
+// As save_state(), with any objects, which `put` puts.
 Result<SavedState> save_objects(const StateHeader& header,
                                 const std::function<void(ObjectSink& sink)>& put,
                                 const StateOutput& output);
@@ -67,11 +67,11 @@ std::string objects_text(const LoadedState& loaded);
 // one of ours, as after a reboot.
 Boot boot_of(const StateHeader& header, const BootId& boot, Timestamp now);
 
-// Of a file that read_state() has read. boot: the present one.
+// Loads a file that read_state() has read. boot: the present one.
 LoadedState load_state(const StateFile& file, std::span<Branch* const> branches, const BootId& boot,
                        Timestamp now);
 
-// What takes the state that the server before has left.
+// The parts that take over the state of the server before.
 struct HandedTo {
   std::span<Branch* const> branches;
   std::span<HandedPart* const> parts;

@@ -7,7 +7,7 @@
 
 namespace tallyfs {
 
-// What a cell holds.
+// The contents of a cell.
 enum class CellKind : std::uint32_t {
   kNone = 0,        // samples of this statistic go by the socket
   kIncrements = 1,  // sum of Y
@@ -28,7 +28,7 @@ struct CellForm {
   bool operator==(const CellForm&) const = default;
 };
 
-// Of more intervals an array goes by the socket.
+// An array of more intervals goes by the socket.
 inline constexpr std::uint32_t kCellIntervalsMax = 1024;
 
 struct Shape {

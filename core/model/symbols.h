@@ -1,4 +1,4 @@
-// What the engine asks the outside when it renders: names of addresses and of system calls, and
+// The look-ups that the engine needs when it renders: names of addresses and of system calls, and
 // texts in the kernel's memory. The room that knows them (a feeder, from kallsyms and
 // printk_formats) implements it; NoSymbols is for those that do not.
 #pragma once

@@ -28,7 +28,7 @@ struct Task {
 };
 static_assert(sizeof(Task) == 24);
 
-// Of the name as much as the kernel would keep of it: 15 bytes, and a zero.
+// Cuts the name as the kernel does: 15 bytes, and a zero.
 inline Task make_task(std::int32_t pid, std::int32_t shown_priority, std::string_view name) {
   Task task{.pid = pid, .priority = Task::kShownMax - shown_priority};
   std::ranges::copy(name.substr(0, task.name.size() - 1), task.name.begin());

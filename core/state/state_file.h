@@ -43,7 +43,7 @@ struct ObjectVersion {
 };
 
 inline constexpr std::size_t kLabelBytesMax = 1024;
-// Of one object. More does not fit into its head.
+// The bytes of one object: more do not fit into its head.
 inline constexpr std::size_t kObjectBytesMax = 0xffff'ffff;
 
 // Appends a file to a string, from which the owner may take what is there at any time.
@@ -52,7 +52,7 @@ class StateWriter {
   // Begins a file. out outlives the writer.
   StateWriter(const StateHeader& header, std::string& out);
 
-  // What stands before an object's contents, which the caller appends as they are.
+  // Writes the head of an object's contents, which the caller appends as they are.
   void begin_object(const SavedObject& object);
   // The end mark.
   void end();
@@ -67,7 +67,8 @@ class StateWriter {
   std::uint64_t objects_ = 0;
 };
 
-// What is whole in a file, in its order, and a line of text for each thing that is not.
+// The objects of a file that are whole, in its order, and a line of text for each thing that is
+// not.
 struct StateFile {
   StateHeader header;
   std::vector<SavedObject> objects;

@@ -35,8 +35,8 @@ bool sees_kernels_pids();
 
 // "what: why", with the errno of the call before.
 Error system_error(const std::string& what);
-// What may be the cause of EPERM and EACCES. lockdown: the file /sys/kernel/security/lockdown;
-// empty: it is not there.
+// A text with the likely cause of EPERM and EACCES. lockdown: the file
+// /sys/kernel/security/lockdown; empty: it is not there.
 std::string why_forbidden(uid_t user, std::string_view lockdown);
 
 }  // namespace tallyfs

@@ -10,7 +10,7 @@ namespace {
 
 // The error log keeps few entries: a bad file must not take all of them.
 constexpr std::size_t kRefusedLinesShown = 4;
-// Of the statistics that a new rule may match, under the lock.
+// So many statistics that a new rule may match are looked at, under the lock.
 constexpr std::size_t kLookedAtMax = 10'000;
 
 // A view has no views.
@@ -110,7 +110,7 @@ void AppliedRules::apply(const StatisticEntry& entry, Timestamp now, Interface::
     const std::string line = rule.line_for(entry.statistic->name());
     Interface& interface = *entry.owner->interface;
     const auto done = interface.define(line, now, by);
-    // Of what took effect: as a key that this type does not have.
+    // A remark on a line that took effect, as on a key that this type does not have.
     const std::optional<Error> fault = done ? interface.remark(line) : done.error();
     if (!fault || !errors_ || !rule.tell_failure()) return;
     const auto tell = done ? &ErrorLog::warn : &ErrorLog::report;

@@ -41,8 +41,8 @@ bool ChangeJournal::write_all(Timestamp now) {
   return are_alone;
 }
 
-// What a line has changed in all of many statistics is saved soon. Those that are named, and an
-// interface that was made, are not put off: nothing makes them again.
+// A change of all of many statistics is saved soon. Changes of named statistics, and an interface
+// that was made, are written at once: nothing makes them again.
 bool ChangeJournal::write(Changed changed, Timestamp now) {
   const FedInterface fed = saver_.find_fed(changed.interface);
   const bool is_long = fed.interface && fed.interface->size() > Interface::kLineAtOnce;

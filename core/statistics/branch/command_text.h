@@ -1,4 +1,4 @@
-// What the commands for statistics and for interfaces have in common: places in a command, reasons
+// Functions that the commands for statistics and for interfaces share: places in a command, reasons
 // and warnings. Functions without a state of their own.
 #pragma once
 

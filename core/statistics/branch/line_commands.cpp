@@ -42,7 +42,8 @@ Error no_interface_to_define(const wire::CommandLine& command) {
           command.target.at};
 }
 
-// What the line that made or found a statistic has for nothing; the token counts in its text.
+// A remark on words without effect in the line that made or found a statistic; the token counts in
+// its text.
 std::optional<Error> remark(const wire::CommandLine& command, std::string_view statistic,
                             const Interface& interface) {
   const std::string name = std::string("name=").append(statistic);
@@ -51,7 +52,7 @@ std::optional<Error> remark(const wire::CommandLine& command, std::string_view s
   return fault;
 }
 
-// What users or rules have made otherwise stays.
+// Says which words a default leaves as users or rules have defined them.
 std::optional<Error> remark_on_default(const InterfaceEntry& entry, std::string_view line) {
   const auto named = find_word(line, kNameKey);
   if (!named) return std::nullopt;
@@ -189,7 +190,7 @@ Result<void> LineCommands::agree_on_units(const wire::CommandLine& command,
   return owner.interface->note_sample_units(name, command.rest.text);
 }
 
-// What a line says of a statistic that is there is left to its definition.
+// A statistic that is there keeps its definition, whatever the line says.
 Result<Done> LineCommands::leave(const wire::CommandLine& command, const InterfaceEntry& owner,
                                  Done done, const Sender& sender, Timestamp now) {
   const std::string_view name = wire::split_path(command.target.text).statistic;

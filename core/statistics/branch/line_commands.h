@@ -1,4 +1,4 @@
-// What lines on the socket do to statistics and interfaces (core/wire/FORMAT.md).
+// Carries out lines of the socket for statistics and interfaces (core/wire/FORMAT.md).
 //
 // Confined to the lock of the StatisticsBranch, but for the functions that parse.
 #pragma once
@@ -16,7 +16,7 @@
 
 namespace tallyfs::statistics {
 
-// What a line asks of an interface, as far as it says so.
+// The attributes that a line asks for an interface, as far as it names them.
 struct AskedInterface {
   Lifetime lifetime = Lifetime::kForGood;
   std::optional<Requested<Feed>> feed{};

@@ -25,17 +25,17 @@ void forget_helps(std::vector<StatisticCopy>& copies) {
   for (StatisticCopy& copy : copies) copy.help.clear();
 }
 
-// Of all interfaces, or of one. Called from several threads. One interface is locked at a time, and
-// only while it is copied. There is no version: the text says how long it took.
+// The metrics of all interfaces, or of one. Called from several threads. One interface is locked at
+// a time, and only while it is copied. There is no version: the text says how long it took.
 class MetricsFile final : public File {
  public:
-  // What the error log was told, by all files together. Any thread.
+  // The counts that the error log has, by all files together. Any thread.
   struct Told {
     std::atomic<std::uint64_t> duplicate{0};
     std::atomic<std::uint64_t> limit{0};
   };
 
-  // What files of a format have in common.
+  // The parts that files of a format share.
   struct Kind {
     MetricsFormat format;
     MetricsOptions options;

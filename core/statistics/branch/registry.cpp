@@ -154,7 +154,7 @@ bool Registry::remove(InterfaceEntry& entry, Timestamp now, const IsLate& is_lat
   return true;
 }
 
-// Those that are left have the process until then, so that nothing else removes them.
+// Interfaces that are left have the process until the next call, so that nothing else removes them.
 bool Registry::remove_feeder(pid_t process, Timestamp now, const IsLate& is_late) {
   for (;;) {
     const auto gone = drop_feeder(process);

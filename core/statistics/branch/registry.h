@@ -156,7 +156,7 @@ class Registry {
   // Nullptr: there is none.
   InterfaceEntry* find_interface(std::string_view name) const;
   StatisticEntry* find(std::string_view path) const { return paths_.find(path); }
-  // By its name as it is stored, or with labels as they may be typed.
+  // Finds it by its name as it is stored, or with labels as they may be typed.
   StatisticEntry* find_typed(const InterfaceEntry& interface, std::string_view name) const;
   StatisticEntry* find(std::uint64_t number) const {
     const auto* const found = statistics_.find(number);

@@ -1,6 +1,6 @@
-// What shows all interfaces in the root of the mount: the file statistics.json and the directory
-// metrics/. Called from several threads; the branch's lock is held only while the interfaces are
-// listed, each of which is then read under its own lock.
+// The parts of the root of the mount that show all interfaces: the file statistics.json and the
+// directory metrics/. Called from several threads; the branch's lock is held only while the
+// interfaces are listed, each of which is then read under its own lock.
 #pragma once
 
 #include "core/base/mutex.h"

@@ -38,7 +38,7 @@ class Rule {
   // kInvalid, with the token. Strict: so is one that nothing would read.
   static Result<Rule> parse(std::string_view line, Strictness strictness = Strictness::kStrict);
 
-  // Of a written line; nothing: it is none, as a comment.
+  // Parses a written line; nullopt: it is not a rule, as a comment.
   static std::optional<Rule> in(std::string_view line);
 
   // As parse() takes it.
@@ -47,11 +47,11 @@ class Rule {
   bool matches(const std::string& path, const FirstBytes& first_bytes) const {
     return first_bytes_.begin(first_bytes) && matches(path);
   }
-  // What the rule says of a statistic of that name, as a line of its definition file.
+  // The rule for a statistic of that name, as a line of its definition file.
   std::string line_for(std::string_view statistic) const;
-  // Of the view that it makes; empty: the rule is for the statistic itself.
+  // The suffix of the view that it makes; empty: the rule is for the statistic itself.
   const std::string& suffix() const { return suffix_; }
-  // What it says, as a text that makes a statistic.
+  // Its attributes, as a text that makes a statistic.
   const std::string& attributes() const { return attributes_; }
 
   // The first failure since the rule came: only that one is told.
@@ -82,7 +82,7 @@ class Rules {
     std::string text;
     Error error;
   };
-  // What a file has brought.
+  // The result of reading a file.
   struct Reading {
     std::size_t rules = 0;  // in force
     std::size_t added = 0;  // of them, those that were not there before
@@ -96,18 +96,17 @@ class Rules {
   // The text of the file: replaces what came from it before. Refused lines are left out.
   Reading replace_file(std::string_view text);
 
-  // What is written from now on has line 1, and adds to the rules that there are.
+  // Begins a write, whose first line is line 1. It adds to the rules that there are.
   void begin_write();
-  // The same, but it replaces them: all of it, or nothing. A line that is refused gives the
-  // replacement up.
+  // As begin_write(), but the write replaces them: all of it, or nothing. A line that is refused
+  // gives the replacement up.
   void begin_replacement();
-  // What is written replaces nothing: the former rules are back, and its further lines are only
-  // checked.
+  // Ends the replacement: the former rules are back, and its further lines are only checked.
   void give_up_replacement();
   // One line that is written. As add(), and at location stands its number.
   Result<void> write(std::string_view line);
-  // The same for the line `apply`. kInvalid: what is written has replaced the rules, and none has
-  // come yet.
+  // As write(), for the line `apply`. kInvalid: what is written has replaced the rules, and none
+  // has come yet.
   Result<void> write_apply();
 
   // One rule a line; what add() takes.

@@ -15,7 +15,7 @@
 
 namespace tallyfs::statistics {
 
-// What became of samples. A rejected one counts nowhere but here.
+// The result of adding samples. A rejected one counts nowhere but here.
 struct Taken {
   // No more reasons are made than the error log shows of a batch.
   static constexpr std::size_t kReasonsMax = ErrorLog::kSocketEntries;
@@ -41,8 +41,8 @@ struct NumberedRun {
   std::span<const Sample> samples;
 };
 
-// What became of samples of rings. Those are lost whose number names nothing (any more), or whose
-// interface the uid may not feed.
+// The result of adding samples of rings. Samples are lost whose number names nothing (any more), or
+// whose interface the uid may not feed.
 struct TakenFromRing {
   std::uint64_t samples = 0;
   std::uint64_t lost = 0;
@@ -62,7 +62,7 @@ class SampleAdder {
 
  private:
   class Runs;
-  // What adding works with; here since making it anew for each datagram costs more than the adding.
+  // Buffers for adding; members, since making it anew for each datagram costs more than the adding.
   struct Workspace {
     // The samples of one statistic.
     struct Group {
@@ -82,8 +82,8 @@ class SampleAdder {
     std::size_t name = 0;
     Error error;
   };
-  // Of each of the names, into the workspace; makes those that are missing. A name that is refused
-  // has no entry.
+  // Looks up each of the names, into the workspace; makes those that are missing. A name that is
+  // refused has no entry.
   std::vector<Refused> look_up(const NamedSamples& samples, uid_t creator, Timestamp now);
   Result<StatisticEntry*> find_or_create(const NamedSamples& samples, std::size_t name,
                                          uid_t creator, Timestamp now);
@@ -91,11 +91,11 @@ class SampleAdder {
   bool has_decimals(const NamedSamples& samples) const;
   // Makes X what its statistic keeps. Rejects samples that have none, or whose X cannot be kept.
   void scale(NamedSamples& samples, std::span<const Refused> refused, Taken& taken);
-  // Of a name that is not known: all of its samples are decimals, and no rule gives it places.
+  // Returns an error for a new name, all of whose samples are decimals, if no rule gives it places.
   std::optional<Error> refuse_decimals(const NamedSamples& samples, std::size_t name);
-  // Those that are not rejected.
+  // Adds the samples that are not rejected.
   void add_in_order(const NamedSamples& samples, Runs& runs);
-  // Of the names, which all have an entry in the workspace, with their samples counted.
+  // Groups the names, which all have an entry in the workspace, and counts their samples.
   std::span<Workspace::Group> group(const NamedSamples& samples);
   void add_by_group(const NamedSamples& samples, Runs& runs);
   Registry& registry_;

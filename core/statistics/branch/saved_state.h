@@ -1,6 +1,6 @@
-// What of statistics/ outlives the server: StateSaver saves interfaces and rules as objects, for a
-// restart and for the next server of the mount; ChangeJournal writes what commands have changed for
-// the next server before they are answered; StateLoader restores all of it.
+// The state of statistics/ that outlives the server. StateSaver saves interfaces and rules as
+// objects, for a restart and for the next server of the mount; ChangeJournal writes what commands
+// have changed for the next server before they are answered; StateLoader restores all of it.
 //
 // These take the lock of the StatisticsBranch, which callers do not have. Each interface is copied
 // under its own lock, one at a time.
@@ -66,9 +66,9 @@ class StateSaver {
   const AppliedRules& rules_ GUARDED_BY(mutex_);
 };
 
-// What commands have changed of an interface since it was written: the statistics that lines name;
-// all of them, by a line without a name; or the interface itself, as it was made, removed or got a
-// feeder.
+// The changes that commands made to an interface since it was written: the statistics that lines
+// name; all of them, by a line without a name; or the interface itself, as it was made, removed or
+// got a feeder.
 struct Changed {
   enum class Extent { kNamed, kStatistics, kInterface };
   std::string interface;

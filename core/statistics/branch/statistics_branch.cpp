@@ -8,7 +8,7 @@
 
 namespace tallyfs::statistics {
 
-// What rmdir in statistics/ asks.
+// Carries out rmdir in statistics/.
 class StatisticsBranch::InterfacesDirectory final : public Directory {
  public:
   InterfacesDirectory(StatisticsBranch& statistics) : statistics_(statistics) {}
@@ -59,7 +59,7 @@ StatisticsBranch::StatisticsBranch(Tree& tree, Ledger& ledger, uid_t owner, Time
 }
 
 StatisticsBranch::~StatisticsBranch() {
-  // What stands behind these names points here.
+  // The files of these names have references to this object.
   tree_.remove(directory_, Timestamp{});
   tree_.remove(rules_file_, Timestamp{});
   tree_.remove(overview_file_, Timestamp{});
@@ -123,8 +123,8 @@ void StatisticsBranch::end_cells(Timestamp now) {
   for (const Listed& each : *all) each.interface->end_cells(now, budget);
 }
 
-// What an earlier version stored with another spelling, or a program with none that labels have,
-// has its name.
+// A statistic that an earlier version stored with another spelling, or a program with one that
+// labels do not have, keeps that name.
 Result<std::string> StatisticsBranch::stored_target(const wire::CommandLine& command) const {
   const std::string typed(command.target.text);
   auto stored = stored_path(typed);

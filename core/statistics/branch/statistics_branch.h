@@ -93,10 +93,10 @@ class StatisticsBranch final : public Branch {
   // Enters `metrics/`. Called once, before there are readers.
   void enter_metrics(const MetricsSettings& settings, Timestamp now);
 
-  // What commands have changed, for the next server.
+  // The changes that commands have made, for the next server.
   ChangeJournal& changes() { return changes_; }
 
-  // What rmdir does. It lets others have the lock between its steps. kBusy for the daemon's own,
+  // Carries out rmdir. It lets others have the lock between its steps. kBusy for the daemon's own,
   // kNotFound.
   Result<void> remove_interface(std::string_view name, Timestamp now) EXCLUDES(mutex_);
 

@@ -1,4 +1,4 @@
-// What a change makes of a definition.
+// Applies a change to a definition.
 #include <algorithm>
 #include <limits>
 #include <string>
@@ -12,7 +12,7 @@
 namespace tallyfs::statistics {
 namespace {
 
-// What a bound of the range is as long as a line says none.
+// The bound of the range as long as no line gives one.
 bool is_no_bound(std::int64_t bound) {
   using Limits = std::numeric_limits<std::int64_t>;
   return bound == Limits::min() || bound == Limits::max();
@@ -50,7 +50,7 @@ Result<void> take_bound(const std::optional<Requested<Typed>>& typed, std::strin
   return {};
 }
 
-// What the definition has keeps its value when the places become others.
+// The values of the definition are kept when the number of places changes.
 template <typename Digits>
 bool rescale(Digits& digits, unsigned before, unsigned after) {
   if (after >= before) return take_scaled<Digits>(digits, after - before, digits);
@@ -178,7 +178,7 @@ bool is_time_or_size(std::string_view units) {
   return base == "seconds" || base == "bytes";
 }
 
-// What apply() gives, before the rules between attributes are looked at.
+// The result of apply() before the rules between attributes are checked.
 Result<Definition> merge(const Change& change, const Definition& before) {
   Definition after = before;
   if (auto taken = take_decimals(change, after); !taken) return taken.error();

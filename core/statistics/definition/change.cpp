@@ -30,7 +30,7 @@ bool set(std::optional<Requested<T>>& asked, const std::optional<T>& value, std:
   return value.has_value();
 }
 
-// What may be stored, or is a name that an earlier version stored otherwise.
+// True if the name may be stored, or if an earlier version stored it in another form.
 bool is_typed_name(std::string_view value) {
   if (is_name(value)) return true;
   const auto stored = stored_name(value);

@@ -58,7 +58,7 @@ struct Change {
   std::optional<Requested<QuantileList>> quantiles;
   std::optional<Requested<std::string_view>> units;  // points into the line; "" clears them
   std::optional<Requested<std::string_view>> help;   // the same
-  // Those that the samples of a feeder have; the same. Only of a new statistic.
+  // The units of the samples of a feeder; the same. A line for a new statistic alone has them.
   std::optional<Requested<std::string_view>> sample_units;
 
   // Whether it says how the statistic counts or what it is; else the line only switches and resets.
@@ -67,7 +67,7 @@ struct Change {
            scale || mode || period || precision || quantiles || units || help;
   }
 
-  // What it asks for an attribute.
+  // The value that it asks for an attribute.
   const auto& asked(attribute::EntriesMax) const { return entries_max; }
   const auto& asked(attribute::BaseNumber) const { return base; }
   const auto& asked(attribute::BaseInterval) const { return base_interval; }

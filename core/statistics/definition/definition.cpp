@@ -70,7 +70,7 @@ class LineWriter {
   bool is_first_ = true;
 };
 
-// The same as a member of a JSON object.
+// Writes an attribute as a member of a JSON object.
 class MemberWriter {
  public:
   explicit MemberWriter(JsonWriter& json) : json_(json) {}

@@ -212,7 +212,7 @@ inline UnitFactor factor_of_x(const Definition& definition) {
 // percentiles type=quantiles shows, and in which base a list shows X, is no matter of its data.
 bool discards_data(const Definition& before, const Definition& after);
 
-// What a line of the definition file says beyond the definition.
+// The words of a line of the definition file beyond the definition.
 struct LineState {
   std::string_view of{};  // the source of a view
   bool on = false;
@@ -232,8 +232,8 @@ inline constexpr std::string_view kShortestDefinitionLine =
 // One line of the definition file, with its newline.
 void append_line(std::string& out, std::string_view name, const Definition& definition,
                  const LineState& state);
-// The same as members of a JSON object: keys and order are those of the line. Times are integers in
-// microseconds, and their keys end in `_us`.
+// Writes the line as members of a JSON object: keys and order are those of the line. Times are
+// integers in microseconds, and their keys end in `_us`.
 void write_members(JsonWriter& json, std::string_view name, const Definition& definition,
                    const LineState& state);
 // As a line has a bound of the range: a decimal, but the end of 64 bits is a whole number, which

@@ -8,7 +8,7 @@
 namespace tallyfs::statistics {
 namespace {
 
-// Of the `/` behind the interface: not one in labels, or in a value.
+// The place of the `/` after the interface, which is not in labels or in a value.
 std::size_t find_slash(std::string_view path) {
   const std::size_t at = path.find_first_of("/={");
   return at != path.npos && path[at] == '/' ? at : path.npos;

@@ -7,7 +7,7 @@
 
 namespace tallyfs::statistics {
 
-// Of a word that is no type: with all types if it is no synonym.
+// The refusal of a word that is not a type: with all types if it is no synonym.
 std::string refusal_of_type(std::string_view word);
 // nullptr: the word is none.
 const char* refusal_of_mode_synonym(std::string_view word);

@@ -19,7 +19,7 @@ constexpr std::array kAttributeKeys = {attribute::EntriesMax::kKey,   attribute:
                                        attribute::Precision::kKey,    attribute::Quantiles::kKey};
 static_assert(kAttributeKeys.size() == Attributes().size());
 
-// Of the key in key=value among the attributes; their number: it is none.
+// The place of the key in key=value among the attributes; their number: it is not one of them.
 std::size_t place_of_attribute(std::string_view key) {
   const auto found = std::ranges::find(kAttributeKeys, key);
   return static_cast<std::size_t>(found - kAttributeKeys.begin());

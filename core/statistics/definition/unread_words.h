@@ -14,7 +14,7 @@ namespace tallyfs::statistics {
 // the caret of a warning. No definition has the key, which is most likely misspelt, or none of the
 // line's statistics does, which have these attributes after the line has taken effect.
 std::optional<Error> find_ignored_key(std::string_view line, Attributes attributes);
-// The same for a strict line. kInvalid, with the types that the key is for.
+// Checks a strict line. kInvalid, with the types that the key is for.
 Result<void> check_all_read(std::string_view line, Attributes attributes);
 // Quantiles that are all below 1, and most likely meant as fractions.
 std::optional<Error> find_fractions(const Change& change);

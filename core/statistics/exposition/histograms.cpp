@@ -163,7 +163,8 @@ Histograms::Powers Histograms::powers_of(const Definition& definition) {
   return powers;
 }
 
-// Those of X above 0. A bucket with a higher precision lies below one power of two as a whole.
+// Adds the buckets of X above 0. A bucket with a higher precision lies below one power of two as a
+// whole.
 void Histograms::add_buckets(const ExponentialHistogram& histogram, const Definition& definition) {
   const auto precision = std::get<QuantilesSettings>(definition.settings).precision;
   const auto power_above = [&](std::int32_t index) {

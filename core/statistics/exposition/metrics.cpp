@@ -14,12 +14,12 @@ namespace {
 constexpr std::size_t kListSeriesMax = 1'000;
 // Names that are kept resolved.
 constexpr std::size_t kResolvedMax = 65'536;
-// What stands before the series of a family, beside its name in three places.
+// The bytes before the series of a family, without its name in three places.
 constexpr std::size_t kFamilyBytes = 200;
 // A part of a family's text is full beyond this.
 constexpr std::size_t kPartBytes = 64 * 1024;
 
-// What a text says of itself: family and unit. No statistic can take their names.
+// The families of a text about itself: name and unit. No statistic can take their names.
 enum OwnFamily : std::size_t { kSeries, kOmitted, kRenderSeconds, kOwnFamiliesCount };
 constexpr std::array<std::pair<std::string_view, std::string_view>, kOwnFamiliesCount>
     kOwnFamilies = {
@@ -212,9 +212,9 @@ class Metrics::Adder {
     return std::nullopt;
   }
 
-  // By a family of another kind.
+  // The name is taken by a family of another kind.
   Family* taken(const FamilyName& name) { return taken(metrics_.by_name_.at(name.name)->maker); }
-  // By a statistic of this interface. Nullptr: its name is not kept any more.
+  // The name is taken by a statistic of this interface. Nullptr: its name is not kept any more.
   Family* taken(const Resolved* by) { return taken(by ? path(by->name) : std::string()); }
   Family* taken(std::string by) {
     if (!is_duplicate_ && metrics_.omitted_.duplicate == 0) {

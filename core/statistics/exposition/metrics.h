@@ -46,7 +46,7 @@ class Metrics {
   // Adds what this says of itself, and returns the text. rendering: how long it took so far.
   std::string finish(std::chrono::nanoseconds rendering);
 
-  // Nothing more is shown. Statistics that come then need not be copied, but count as left out.
+  // True if no more is shown. Statistics that come then need not be copied, but count as left out.
   bool is_full() const { return is_full_; }
   void leave_out(std::uint64_t statistics) { omitted_.limit += statistics; }
 
@@ -59,10 +59,10 @@ class Metrics {
   class Adder;
   struct Family {
     FamilyName name;
-    // Of its series: parts that are full, and the last one, to which is added. All of a statistic
-    // is in one part. So nothing is copied as the text grows.
+    // The text of its series: parts that are full, and the last one, to which is added. All of a
+    // statistic is in one part. So nothing is copied as the text grows.
     std::vector<std::string> parts{1};
-    // Of its statistics that have a help, if all of them say the same.
+    // The help of its statistics that have one, if all of them say the same.
     std::string help;
     bool has_several_helps = false;
     std::string maker;  // INTERFACE/STATISTIC of its first series; empty: of all statistics
@@ -76,7 +76,7 @@ class Metrics {
     bool empty() const { return parts.size() == 1 && parts.front().empty(); }
     std::string& body() { return parts.back(); }
   };
-  // What the name and the units of a statistic come to. Families are found when they are needed.
+  // The families of a statistic, by its name and units. Families are found when they are needed.
   struct Resolved {
     bool is_of(const StatisticCopy& statistic) const {
       return name == statistic.name && units == statistic.definition.units;
@@ -123,9 +123,9 @@ class Metrics {
   std::vector<std::unique_ptr<Family>> families_;  // those about the text are the first
   boost::unordered_flat_map<std::string, Family*> by_name_;
   boost::unordered_flat_map<std::string, std::unique_ptr<Resolved>> resolved_;
-  // By place, of the interfaces that came last: most are alike.
+  // The statistics by place, of the interfaces that came last: most are alike.
   std::vector<Resolved*> at_place_;
-  // Of one statistic; members, so that each keeps its memory.
+  // Buffers for one statistic; members, so that each keeps its memory.
   std::string key_;
   std::string labels_;
   std::vector<Touched> touched_;

@@ -40,7 +40,7 @@ bool is_metric_prefix(std::string_view text);
 
 enum class MetricKind { kCounter, kGauge, kHistogram };
 
-// What a series says of its statistic.
+// The meaning of a series for its statistic.
 enum class Role {
   kTotal,
   kSummed,

@@ -1,4 +1,4 @@
-// What a user chooses of metrics. Values.
+// The options of metrics. Values.
 #pragma once
 
 #include <cstddef>

@@ -109,7 +109,7 @@ void TextFormat::add_gauge(std::string& body, std::string_view family, std::stri
 void TextFormat::add_histogram(std::string& body, std::string_view family, std::string_view labels,
                                const HistogramSeries& series,
                                std::chrono::nanoseconds created) const {
-  // What all buckets begin with, without the end of the braces.
+  // The beginning of all buckets, without the end of the braces.
   constexpr std::string_view kEnd = "} ";
   std::string of_le(labels);
   of_le.append(labels.empty() ? "le=\"" : ",le=\"");

@@ -5,8 +5,8 @@
 
 namespace tallyfs::statistics {
 
-// What is said of families of a kind whose statistics say nothing. Scrapers refuse two texts for
-// one family, so that it depends on nothing else.
+// The help of families of a kind whose statistics have none. Scrapers refuse two texts for one
+// family, so that it depends on nothing else.
 std::string_view help_of(MetricKind kind);
 
 class TextFormat : public Format {
@@ -45,8 +45,8 @@ class TextFormat : public Format {
   const ShowCreated created_;
 };
 
-// The same for names of any characters, as Prometheus 3 reads them: names that are not plain stand
-// quoted, a family's within the braces: `{"tally_page.views_total",interface="x"} 1`.
+// The format for names of any characters, as Prometheus 3 reads them: names that are not plain
+// stand quoted, a family's within the braces: `{"tally_page.views_total",interface="x"} 1`.
 class Utf8TextFormat final : public TextFormat {
  public:
   using TextFormat::TextFormat;

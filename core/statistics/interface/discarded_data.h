@@ -1,5 +1,5 @@
-// What resets and redefinitions have discarded of an interface's statistics, for `undo=1`: the last
-// definition and data of each, for 60 s. What is kept is no part of the state.
+// The data of an interface's statistics that resets and redefinitions have discarded, for `undo=1`:
+// the last definition and data of each, for 60 s. What is kept is no part of the state.
 //
 // Confined to its Interface's lock, which counts the bytes of each in the ledger.
 #pragma once
@@ -31,13 +31,13 @@ struct Discarded {
 class DiscardedData {
  public:
   static constexpr std::chrono::seconds kKeptFor{60};
-  // Of one statistic.
+  // The bytes that are kept of one statistic, at most.
   static constexpr std::uint64_t kBytesMax = 1 << 20;
   // A program that resets more often keeps nothing. Strict lines, which people write, keep what two
   // resets within that time have discarded as if it were one.
   static constexpr std::chrono::seconds kResetsApart{1};
 
-  // What is kept of the statistic; nullptr: nothing.
+  // The discarded data of the statistic; nullptr: there are none.
   const Discarded* find(const Statistic& statistic) const;
   void keep(const Statistic& statistic, Discarded discarded);
   // It must be kept.
@@ -46,7 +46,7 @@ class DiscardedData {
   std::uint64_t forget(const Statistic& statistic);
   std::uint64_t forget_expired(std::chrono::nanoseconds now);
 
-  // What the last line of the definition file did, for its answer.
+  // The effect of the last line of the definition file, for its answer.
   struct Report {
     bool cannot_be_undone = false;
     bool is_replaced = false;         // the discarded data of a moment before

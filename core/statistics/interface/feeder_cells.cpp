@@ -110,7 +110,7 @@ void FeederCells::read_in_turn(std::span<UidCells> uids, const CellForm& form, C
   }
 }
 
-// Of lanes that could not be handed on, what they held stays.
+// The contents of lanes that could not be transferred stay.
 void FeederCells::forget_inherited() {
   if (!held_->inherited || held_->uids.empty()) return;
   held_->inherited.reset();

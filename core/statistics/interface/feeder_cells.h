@@ -37,7 +37,7 @@ struct Published {
 class FeederCells {
  public:
   static constexpr std::size_t kSourcesMax = 4096;
-  // Of these so many may be of uids that are neither trusted nor the interface's owner.
+  // So many of these may belong to uids that are neither trusted nor the interface's owner.
   static constexpr std::size_t kOthersSourcesMax = kSourcesMax / 2;
   // And of one of them. It has 64 lanes at most.
   static constexpr std::size_t kOthersSourcesOfUidMax = kOthersSourcesMax / 8;
@@ -47,11 +47,11 @@ class FeederCells {
   // ---- the era
 
   bool is_open() const { return is_open_; }
-  // What feeders add to cells from now on counts. They begin anew. Not behind end().
+  // Counts what feeders add to cells from now on. They begin again. Not to be called after end().
   void open(const CellForm& form);
   // Samples go by the socket. What cells hold counts until forget_era().
   void close() { is_open_ = false; }
-  // What does not go into cells may go into rings, until the daemon ends.
+  // True if samples that do not go into cells may go into rings, until the daemon ends.
   bool takes_rings() const { return at_.shape && !has_ended_ && !is_paused_; }
   // All goes by the socket from now on, once close() is called.
   void end() { has_ended_ = true; }
@@ -81,7 +81,7 @@ class FeederCells {
   }
   // form: that of this era.
   void read(const CellForm& form, CellBudget& budget);
-  // What the cells hold, as of the last read(), in several sums.
+  // Visits the contents of the cells as of the last read(), which are several sums.
   template <typename Visit>
   void each_sums(Visit visit) const {
     if (!held_) return;
@@ -92,13 +92,13 @@ class FeederCells {
   // The feeder of this file has ended: its cells are read for the last time and taken out. False:
   // some are left, as it was late.
   bool take(const CellForm& form, const CellSource* source, const IsLate& is_late);
-  // The same of all files of others, which go on: what comes from now on is refused.
+  // As take(), for all files of others, which continue: samples that come from now on are refused.
   bool take_others(const CellForm& form, const IsLate& is_late);
   // Others may feed it again, once their cells are bound again.
   void forget_refused() {
     if (held_) held_->refused.forget();
   }
-  // Of what was taken out, that which is the statistic's own from now on.
+  // The part of the cells that were taken out which is the statistic's own from now on.
   std::optional<CellSums> take_final_sums();
 
   // For the next server: the number that feeders know, the era, and which cells were taken out of
@@ -108,10 +108,10 @@ class FeederCells {
   std::uint32_t era() const { return era_; }
   void save_place(ByteWriter& out);
   static std::unique_ptr<FeederCells> load_place(ByteReader& in);
-  // What files held that have ended, and the statistic has not taken; nothing: there are none. And
-  // what the others held at the last look, with the samples that were counted: less, where one that
-  // has ended is in that look, as it must not count twice. What a server before has handed on; and
-  // what another one holds.
+  // The contents of ended files that the statistic has not taken; nullopt: there are none. And the
+  // contents of the others at the last look, with the samples that were counted: less, where one
+  // that has ended is in that look, as it must not count twice. What a server before has handed on;
+  // and what another one holds.
   std::optional<CellSums> ended_sums() const;
   CellSums handed_on() const;
   void hold(CellSums sums) {
@@ -141,7 +141,7 @@ class FeederCells {
     bool of_before = false;  // by the server before, and the file was not bound yet
   };
 
-  // Of a statistic that has had cells.
+  // The state of a statistic that has had cells.
   struct Held {
     // In the order in which they are read; those of neither the trusted nor the owner in turn.
     std::vector<UidCells> uids{};
@@ -149,7 +149,7 @@ class FeederCells {
     CellTally tally{};
     RefusedCells refused{};
     std::uint64_t untold = 0;  // of all samples that were ever counted
-    // What cells held for the server before: shown until all were read in this one.
+    // The contents of cells for the server before: shown until all were read in this one.
     std::optional<CellSums> inherited{};
     std::vector<TakenOut> taken_out{};  // in this era
   };

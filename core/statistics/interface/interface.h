@@ -77,16 +77,16 @@ class Interface {
   // is. kNotFound: no such source; else as above.
   Result<bool> create_view(std::string_view name, std::string_view text, Timestamp now,
                            Strictness strictness = Strictness::kTolerant);
-  // What a statistic that is there has otherwise than such a text would make it: "type=range on=0".
-  // "": nothing, or no statistic of that name. Of a tolerant text, what users have asked for is no
-  // difference. kInvalid: the text is refused where the statistic is new, too.
+  // The difference between a statistic that is there and what such a text would make: "type=range
+  // on=0". "": nothing, or no statistic of that name. Of a tolerant text, what users have asked for
+  // is no difference. kInvalid: the text is refused where the statistic is new, too.
   Result<std::string> difference(std::string_view name, std::string_view text,
                                  Strictness strictness) const;
   // Such a text may say which units the samples of a feeder have, which are integers of its
   // decimals. Why it is refused: those of the statistic that is there have others, to which they do
   // not add up, whatever users have made of its units since.
   std::optional<Error> refuse_sample_units(std::string_view name, std::string_view text) const;
-  // The same of a statistic that is there, unless a feeder has said it before. kNoSpace.
+  // Sets these units for a statistic that is there, unless a feeder has done so before. kNoSpace.
   Result<void> note_sample_units(std::string_view name, std::string_view text);
   // Nullptr when there is none of that name.
   Statistic* find(std::string_view name) const;
@@ -98,7 +98,7 @@ class Interface {
   Statistic* last() const;
   // Removes it and its views, as a step of removing all: what it has counted is not looked at.
   void drop(Statistic& gone, Timestamp now);
-  // Those that take samples of their own: all but views.
+  // The statistics that take samples of their own: all but views.
   std::vector<Statistic*> statistics() const;
 
   // From now on feeders see there whether the statistic is on, and how it is counted; by default
@@ -108,8 +108,8 @@ class Interface {
   // A feeder has cells of the statistic, under this id of its own. kNoSpace.
   Result<void> bind_cells(Statistic* statistic, std::shared_ptr<const CellSource> source,
                           std::uint32_t id);
-  // The same where its uid may not feed the interface: cells that the server before has taken out
-  // are not bound by the next one.
+  // As bind_cells(), where its uid may not feed the interface: cells that the server before has
+  // taken out are not bound by the next one.
   void find_taken_out(Statistic* statistic, const std::shared_ptr<const CellSource>& source,
                       std::uint32_t id);
   // The feeder has ended: what its cells hold becomes the statistic's own. No others are read.
@@ -124,7 +124,7 @@ class Interface {
   // end of their type in this call for the first time since their reset (0: all is well).
   std::size_t add(std::span<const Run> runs, Timestamp now);
 
-  // By what a change is asked for. That of a user stays when defaults come later.
+  // The origin of a change. A user's change stays when defaults come later.
   enum class By { kUser, kRule };
   // One line of the definition file, by GRAMMAR.md: takes effect whole or not at all.
   // kInvalid, kNotFound (no statistic of that name), kNoSpace; token_at is an offset into line.
@@ -138,18 +138,18 @@ class Interface {
   static constexpr std::size_t kLineAtOnce = 1024;
   Result<bool> define_step(std::string_view line, Timestamp now, const LineStep& step,
                            Strictness strictness = Strictness::kTolerant, By by = By::kUser);
-  // The same for a feeder's defaults, which need name=, and behind them the lines of rules that can
-  // be applied, all in one step; views that rules have made begin anew, too. What users have asked
-  // for since the creation of the statistic stays, and a definition that comes out as it was keeps
-  // the data.
+  // As define(), for a feeder's defaults, which need name=, and behind them the lines of rules that
+  // can be applied, all in one step; views that rules have made begin anew, too. What users have
+  // asked for since the creation of the statistic stays, and a definition that comes out as it was
+  // keeps the data.
   Result<void> define_default(std::string_view line, std::span<const std::string> rules,
                               Timestamp now, Strictness strictness = Strictness::kTolerant);
 
-  // Of a line that define() has taken: a key that was ignored, see find_ignored_key(); quantiles
-  // that are all below 1; scale=log2 that was given no range to begin at; data that were discarded
-  // for good.
+  // A remark on a line that define() has taken: a key that was ignored, see find_ignored_key();
+  // quantiles that are all below 1; scale=log2 that was given no range to begin at; data that were
+  // discarded for good.
   std::optional<Error> remark(std::string_view line) const;
-  // The same of a text that create_statistic() has taken.
+  // A remark on a text that create_statistic() has taken.
   static std::optional<Error> remark_on_new(std::string_view text, Strictness strictness);
 
   // The text of the definition file and of the data file at this moment. kNoSpace when it would be
@@ -171,7 +171,7 @@ class Interface {
   // the budget is for all interfaces that are looked at together.
   void copy(std::vector<StatisticCopy>& copies, Timestamp now, CellBudget& budget);
 
-  // What statistics.json says of the interface.
+  // The interface's members in statistics.json.
   struct Overview {
     std::uint64_t statistics = 0;
     std::uint64_t on = 0;
@@ -210,8 +210,8 @@ class Interface {
   // kInvalid: not what save() writes; kNoSpace.
   void save(ByteWriter& out, CellBudget& budget) const;
   static Result<std::unique_ptr<Interface>> load(ByteReader& in, Ledger& ledger);
-  // The same for the next server of a mount, in which feeders go on as if it were this one: load()
-  // and resume() in one. Each statistic that feeders knew is to be given to resume_at() or
+  // As save(), for the next server of a mount, in which feeders go on as if it were this one:
+  // load() and resume() in one. Each statistic that feeders knew is to be given to resume_at() or
   // publish_at() before anything else. hand_on() completes what has ended by now, too.
   void save_for_successor(ByteWriter& out, CellBudget& budget) const;
   void hand_on(ByteWriter& out, Timestamp now, CellBudget& budget);
@@ -251,13 +251,13 @@ class Interface {
 
   Interface(Reservation reservation, Timestamp now);
 
-  // What the ledger is told of a statistic.
+  // The holdings of a statistic for the ledger.
   static Holdings holdings_of(std::string_view name, const Definition& definition,
                               std::uint64_t data_bytes);
   static Holdings holdings_of(const Statistic& statistic);
 
   Statistic* find_locked(std::string_view name) const REQUIRES(mutex_);
-  // Of a name as labels.h says that it may be typed.
+  // Finds a name as labels.h says that it may be typed.
   Statistic* find_typed(std::string_view name) const REQUIRES(mutex_);
   Statistic* append(std::unique_ptr<Statistic> statistic) REQUIRES(mutex_);
   Result<Statistic*> find_source(const Change& change, std::string_view view) const
@@ -294,7 +294,7 @@ class Interface {
   Result<void> become(Statistic& statistic, const Change& change, Definition after, Timestamp now)
       REQUIRES(mutex_);
   void remove(Statistic& gone) REQUIRES(mutex_);
-  // The same without the ledger.
+  // As remove(), without the ledger.
   void take_out(Statistic& gone) REQUIRES(mutex_);
   Result<bool> undo(const Change& change, Statistic* named, Timestamp now, const LineStep& step)
       REQUIRES(mutex_);
@@ -330,14 +330,14 @@ class Interface {
       REQUIRES(mutex_);
   static void save_statistic(ByteWriter& out, const Statistic& statistic, Statistic::Cells cells);
   void advance(Timestamp now, CellBudget& budget) REQUIRES(mutex_);
-  // By a look at the cells of one's own, unless another's has served.
+  // Advances by a look at the cells of its own, unless another's has served.
   template <typename Call>
   void advance_for(const Call& call, Timestamp now) REQUIRES(mutex_);
   void pass_time(Timestamp now) REQUIRES(mutex_);
   void read_cells(CellBudget& budget) const REQUIRES(mutex_);
   bool count_cells(Statistic& statistic) REQUIRES(mutex_);
   static Error too_long(std::size_t bytes_max);
-  // What the data file shows, and how many bytes that takes.
+  // The contents of the data file, and how many bytes they take.
   struct Measured;
   Result<Measured> measure_data(Timestamp now, std::size_t bytes_max, Look look) EXCLUDES(mutex_);
   std::uint64_t data_bytes_min() const REQUIRES(mutex_);
@@ -345,8 +345,8 @@ class Interface {
   // Samples came, or time passed. Whatever else changes is noted by note_change().
   void note_samples(Timestamp now) REQUIRES(mutex_);
   void note_change(Timestamp now) REQUIRES(mutex_);
-  // What all statistics come to as long as they get nothing but samples, so that an interface in
-  // which nothing moves by itself is not walked through at each look.
+  // A summary of all statistics, which holds as long as they get nothing but samples, so that an
+  // interface in which nothing moves by itself is not walked through at each look.
   struct Standing {
     std::uint64_t on;
     bool has_running_history;
@@ -363,7 +363,7 @@ class Interface {
   std::optional<Standing> standing_ GUARDED_BY(mutex_);  // nothing: to be counted anew
   std::uint64_t samples_ GUARDED_BY(mutex_) = 0;
   std::atomic<std::uint64_t>* refused_ = nullptr;  // nullptr: they are counted nowhere
-  // Those of opens of this one alone. Nullptr: no statistic has had cells of feeders.
+  // The rounds of opens of this one alone. Nullptr: no statistic has had cells of feeders.
   std::unique_ptr<CellRounds> cell_rounds_ GUARDED_BY(mutex_);
   // In the order of their creation, which is that of the files.
   StatisticRow statistics_ GUARDED_BY(mutex_);

@@ -1,4 +1,4 @@
-// What feeders count in cells of their own.
+// Samples that feeders count in cells of their own.
 #include <utility>
 
 #include "core/statistics/interface/interface.h"

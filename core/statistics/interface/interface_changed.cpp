@@ -1,4 +1,4 @@
-// What commands have changed of an interface since it was saved for the next server: a save of
+// Changes that commands made to an interface since it was saved for the next server: a save of
 // these statistics alone, which the next server puts into the interface before anything else.
 #include <algorithm>
 #include <boost/unordered/unordered_flat_set.hpp>
@@ -17,7 +17,7 @@ namespace {
 constexpr Holdings kAnyNumber{
     .interfaces = UINT64_MAX, .statistics = UINT64_MAX, .bytes = UINT64_MAX};
 
-// What is saved under one hold of the lock: the names, and the bytes at which it ends.
+// The amount that is saved under one hold of the lock: the names, and the bytes at which it ends.
 constexpr std::size_t kNamesAtOnce = 64;
 constexpr std::size_t kBytesAtOnce = 1 << 16;
 
@@ -128,7 +128,7 @@ Interface::Replaced Interface::replaced_by(std::span<const std::string_view> nam
   return replaced;
 }
 
-// What is gone makes room for what has come, as it did when the commands were carried out.
+// Removed statistics make room for new ones, as they did when the commands were carried out.
 Result<void> Interface::make_room_for(std::span<const std::unique_ptr<Statistic>> changed,
                                       const Replaced& replaced) {
   Holdings had, next;
@@ -140,7 +140,7 @@ Result<void> Interface::make_room_for(std::span<const std::unique_ptr<Statistic>
   for (const auto& each : changed) add(next, holdings_of(*each));
   reservation_.shrink(had);
   auto grown = reservation_.grow(next);
-  // Nothing else takes room while interfaces are loaded.
+  // This cannot fail, as no other thread reserves room while interfaces are loaded.
   if (!grown) (void)reservation_.grow(had);
   return grown;
 }

@@ -1,4 +1,4 @@
-// What lines of the definition file, defaults and rules do to statistics.
+// Applies lines of the definition file, defaults and rules to statistics.
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -172,7 +172,7 @@ Result<void> Interface::become(Statistic& statistic, const Change& change, Defin
   return {};
 }
 
-// Of many it looks at the first, and further for one that reads each word.
+// It looks at the first of many, and further for one that reads each word.
 std::optional<Error> Interface::remark(std::string_view line) const {
   const auto parsed = parse_change(line);
   if (!parsed) return std::nullopt;

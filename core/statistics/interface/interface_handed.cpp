@@ -115,7 +115,7 @@ Result<void> Interface::take_data(Statistic& from, Statistic& to) {
   return {};
 }
 
-// Of a statistic that this version does not have, there is no view either.
+// A statistic that this version does not have has no view either.
 Result<void> Interface::take_view(Statistic& from, Timestamp now) {
   Statistic* const source = find_locked(from.source()->name());
   if (!source || source->source()) return {};

@@ -21,9 +21,9 @@ struct Copy {
 
 // No statistic has fewer members, names and units aside.
 constexpr std::size_t kMembersBytesMin = 150;
-// What may be longer is measured before it is rendered: that takes as long, and no memory.
+// A text that may be longer is measured before it is rendered: that takes as long, and no memory.
 constexpr std::size_t kMeasuredFrom = 1 << 20;
-// Of the head and the end, the name of the interface aside.
+// The bytes of the head and the end, without the name of the interface.
 constexpr std::size_t kFrameBytes = 512;
 
 // bytes_max or more: as far as it was measured.

@@ -1,4 +1,4 @@
-// What the samples of feeders are in: integers of two scales are never added up.
+// The scale of the samples of feeders: integers of two scales are never added up.
 #include <optional>
 #include <string>
 #include <string_view>

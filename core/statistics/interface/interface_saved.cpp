@@ -63,8 +63,8 @@ void Interface::save(ByteWriter& out, CellBudget& budget) const {
   out.put_bytes(bytes);
 }
 
-// What a statistic has of its own, what its cells held then, and which were taken out of it are of
-// one moment.
+// A statistic's own data, the contents of its cells, and the list of cells that were taken out are
+// of one moment.
 void Interface::save_for_successor(ByteWriter& out, CellBudget& budget) const {
   std::string bytes, marks;
   ByteWriter statistics(bytes), behind(marks);

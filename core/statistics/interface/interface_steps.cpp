@@ -48,7 +48,7 @@ Result<bool> Interface::each_change(const Change& change, Statistic* named, cons
   return true;
 }
 
-// What the change makes of the definition, if that is possible.
+// The definition after the change, if that is possible.
 Result<Definition> Interface::definition_after(const Change& line, const Statistic& statistic,
                                                const Change& change) {
   if (auto kept = keep_sample_scale(change, statistic); !kept) {

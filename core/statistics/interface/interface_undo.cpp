@@ -23,7 +23,8 @@ bool add_up(TypeData& to, const TypeData& more) {
       to);
 }
 
-// What two resets within a moment discarded is one. False: the data of this type do not add up.
+// Data that two resets within a moment discarded become one. False: the data of this type do not
+// add up.
 bool put_before(const Discarded& first, Discarded& second) {
   TypeData gathered = first.gathered;
   if (second.samples != first.samples && !add_up(gathered, second.gathered)) return false;
@@ -107,7 +108,7 @@ bool Interface::carry_out(Statistic& statistic, const Change& change, Definition
   return changed;
 }
 
-// Of a person, as programs do not keep what they reset so often.
+// For a person, as programs do not keep what they reset so often.
 std::optional<Discarded> Interface::discarded_just_before(const Statistic& statistic,
                                                           const Change& change,
                                                           Timestamp now) const {

@@ -88,7 +88,7 @@ Result<Definition> Interface::view_definition(const Change& change, const Statis
                change.type ? Definition{.decimals = its.decimals, .units = its.units} : its);
 }
 
-// What does not go with the decimals, or for which there is no room, becomes a value.
+// A view that does not go with the decimals, or has no room, becomes a value.
 void Interface::sync_views(Statistic& source, Timestamp now) {
   const std::uint8_t decimals = source.definition().decimals;
   for (Statistic* const view : source.views()) {

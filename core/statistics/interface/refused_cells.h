@@ -16,14 +16,14 @@ namespace tallyfs::statistics {
 class RefusedCells {
  public:
   bool empty() const { return cells_.empty(); }
-  // Of one uid, read for the last time just now.
+  // Adds cells of one uid, which were read for the last time just now.
   void add(const CellParty& party, std::vector<BoundCells> cells);
   // As far as the budget goes; the next reading goes on there.
   void read(const CellKey& key, CellBudget& budget);
   // Reads those of a file whose feeder has ended for the last time, one id at least, and takes them
   // out. False: some are left, as it was late.
   bool take(const CellSource* source, const CellKey& key, const IsLate& is_late);
-  // What they hold now is not looked at.
+  // Forgets the cells without reading them again.
   void forget() { cells_.clear(); }
   // The era is over: they begin anew.
   void forget_era();
@@ -34,7 +34,7 @@ class RefusedCells {
   struct Refused {
     BoundCells cells;
     CellParty party;
-    // Of a reading that was cut.
+    // The progress of a reading that was cut.
     CellsPart part{};
     std::uint64_t samples = 0;
   };

@@ -15,7 +15,7 @@ class SharedRun {
   explicit SharedRun(std::span<const Sample> samples) : samples_(samples) {}
 
   std::span<const Sample> samples() const { return samples_; }
-  // Nothing: see RunSums::of().
+  // Nullopt as in RunSums::of().
   const std::optional<RunSums>& sums() const {
     if (!is_added_up_) {
       sums_ = RunSums::of(samples_);

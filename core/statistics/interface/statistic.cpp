@@ -249,7 +249,7 @@ void Statistic::gather_anew(Timestamp now) {
   created_ = now.realtime;
   hits_out_of_range_ = 0;
   saturated_ = false;
-  // What was gathered goes first: the ledger has no room for both.
+  // The data are freed first: the ledger has no room for both.
   gathered_.emplace<ValueStatistic>(ValueSettings{});
   gathered_ = make_type_data(definition_, now.monotonic);
   if (on_) start_history(now.monotonic);

@@ -47,7 +47,7 @@ class Statistic {
   const Definition& definition() const { return definition_; }
   // The definition's. A thread without the lock may see the former ones for a moment.
   unsigned decimals() const { return __atomic_load_n(&decimals_, __ATOMIC_RELAXED); }
-  // Of a view; nullptr: this is none.
+  // The source of a view; nullptr: this is not a view.
   const Statistic* source() const { return links_ ? links_->source : nullptr; }
   bool has_views() const { return has_views_; }
   std::span<Statistic* const> views() const {
@@ -71,8 +71,8 @@ class Statistic {
 
   // Heap that its data may come to hold: what the ledger is told.
   std::uint64_t worst_case_bytes() const;
-  // What the ledger is told in addition when the change has been carried out, with `after` as its
-  // definition; below 0 it wraps.
+  // The bytes that the ledger is to count in addition when the change has been carried out, with
+  // `after` as its definition; below 0 it wraps.
   std::uint64_t growth_by(const Change& change, const Definition& after) const;
 
   struct Added {
@@ -80,14 +80,14 @@ class Statistic {
     bool saturated = false;  // a counter reached its end, and none had since the last reset
   };
   Added add(std::span<const Sample> samples, std::chrono::nanoseconds now);
-  // The same for one of a source and its views.
+  // As add() above, for one of a source and its views.
   Added add(const SharedRun& run, std::chrono::nanoseconds now);
   // Has the processor fetch what add() will look at; changes nothing, and needs no lock.
   void prefetch() const {
     __builtin_prefetch(this, 1);
     __builtin_prefetch(reinterpret_cast<const char*>(&hits_out_of_range_) - 1, 1);
   }
-  // The same of what the data hold elsewhere; under the lock.
+  // As prefetch(), for what the data hold elsewhere; under the lock.
   void prefetch_data() const {
     std::visit(
         [](const auto& gathered) {
@@ -96,7 +96,7 @@ class Statistic {
         gathered_);
   }
 
-  // The same for copy(), which looks at nearly all of it.
+  // As prefetch(), for copy(), which reads nearly all of it.
   void prefetch_whole() const {
     constexpr std::size_t kLine = 64;
     const char* const begin = reinterpret_cast<const char*>(this);
@@ -109,7 +109,7 @@ class Statistic {
   // or where the data that it discards are to go.
   bool carry_out(const Change& change, Definition after, Timestamp now, CellBudget& budget,
                  Discarded* kept = nullptr);
-  // The same for a change that leaves the definition as it is.
+  // As above, for a change that leaves the definition as it is.
   bool carry_out(const Change& change, Timestamp now, CellBudget& budget,
                  Discarded* kept = nullptr);
   // Has that definition and data again, and adds what was gathered since if both have the same
@@ -138,8 +138,8 @@ class Statistic {
   // Makes what the cells of a feeder that has ended hold its own. No other cells are read. False:
   // some are left, as it was late.
   bool absorb_cells(const CellSource* source, const IsLate& is_late);
-  // The same of all feeders of uids that are neither trusted nor the interface's owner.
-  // What they add from now on is refused. False: some are left, as it was late.
+  // As above, for all feeders of uids that are neither trusted nor the interface's owner. What they
+  // add from now on is refused. False: some are left, as it was late.
   bool take_out_cells_of_others(const IsLate& is_late);
   void let_others_feed();
   // Samples in cells of others, since the last call.
@@ -150,17 +150,17 @@ class Statistic {
   std::uint64_t count_cells();
   // How many samples cells held at the last look that were not counted yet.
   std::uint64_t uncounted_in_cells() const { return has_cells_ ? cells()->uncounted() : 0; }
-  // The same with the samples that count_cells() has not returned yet.
+  // As above, with the samples that count_cells() has not returned yet.
   std::uint64_t untold_in_cells() const { return cells() ? cells()->untold() : 0; }
 
-  // What its users have asked for stays when a feeder's defaults come.
+  // Remembers what users have asked for, which stays when a feeder's defaults come.
   void note_asked(const Change& change) {
     asked_definition_ = asked_definition_ || change.redefines();
     asked_on_ = asked_on_ || change.on.has_value();
   }
   // A feeder's default without the parts that its users have set.
   Change left_of(Change change) const;
-  // Of a view: a rule has made it.
+  // Remembers that a rule has made this view.
   void note_rule() { of_rule_ = true; }
   // A rule has made it, and no user has redefined it since. On and off do not count.
   bool is_as_ruled() const { return of_rule_ && !asked_definition_; }
@@ -177,7 +177,7 @@ class Statistic {
   // Writes the same, and its samples, as members of an object.
   void write_members(JsonWriter& json) const;
 
-  // What its lines of the data file are made of; a copy, confined to its owner.
+  // The contents of its lines of the data file; a copy, confined to its owner.
   class Snapshot {
    public:
     // How many bytes render() appends.
@@ -196,9 +196,9 @@ class Statistic {
     unsigned decimals_;
     Copied copied_;
   };
-  // What it and the cells have gathered, as of the last advance() and read_cells().
+  // The data of the statistic and its cells, as of the last advance() and read_cells().
   TypeData gathered() const;
-  // What metrics are made of, as of the last advance().
+  // Copies what metrics need, as of the last advance().
   void copy(StatisticCopy& to) const;
   // As of the last advance().
   Snapshot snapshot() const;
@@ -215,7 +215,8 @@ class Statistic {
   static Result<Statistic> load(ByteReader& in);
   // See Interface::resume().
   void resume(Boot boot, Timestamp now);
-  // What save() leaves out and the next server of the mount needs; behind load(). Fails the reader.
+  // Extra state for a reload, which save() leaves out; to be restored after load(). Fails the
+  // reader.
   void save_marks(ByteWriter& out) const;
   void load_marks(ByteReader& in);
   // The number under which feeders knew it in the server before; nothing: they did not. Behind
@@ -284,7 +285,7 @@ class Statistic {
   const Texts& texts() const;
   void set_texts(Texts texts);
 
-  // What binds it to feeders and to other statistics, and texts. Few statistics have any of it.
+  // Its links to feeders and to other statistics, and texts. Few statistics have any of it.
   struct Links {
     std::unique_ptr<FeederCells> cells{};
     Statistic* source = nullptr;
@@ -314,7 +315,8 @@ class Statistic {
   std::chrono::nanoseconds data_since_;
   std::chrono::nanoseconds started_;
   std::chrono::nanoseconds stopped_;
-  // By users, and by a rule. Not saved: defaults are for what was made in this daemon.
+  // Whether users, or a rule, have asked for it. Not saved: defaults are for what was made in this
+  // daemon.
   bool asked_definition_ : 1 = false;
   bool asked_on_ : 1 = false;
   bool of_rule_ : 1 = false;

@@ -1,4 +1,4 @@
-// What a statistic has to do with the cells of feeders.
+// The part of a statistic that reads the cells of feeders.
 #include <algorithm>
 #include <utility>
 
@@ -46,7 +46,7 @@ void Statistic::publish() {
 }
 
 Statistic::Links& Statistic::links() {
-  // What cells, a source and views alone take, too: without texts it is not a byte more.
+  // Cells, a source and views alone take as much: without texts it is not a byte more.
   static_assert(sizeof(Links) <= 5 * sizeof(void*));
   if (!links_) links_ = std::make_unique<Links>();
   return *links_;
@@ -63,7 +63,7 @@ std::uint32_t Statistic::route() const {
   return kRouteRing | all;
 }
 
-// What a sample needs beside X.
+// The fields that a sample needs in addition to X.
 std::uint32_t Statistic::needs() const {
   const Settings& settings = definition_.settings;
   if (std::holds_alternative<LastSettings>(settings)) return kRouteNeedsTime;
@@ -134,7 +134,7 @@ void Statistic::find_taken_out(const std::shared_ptr<const CellSource>& source, 
   if (cells()) (void)cells()->find_taken_out(source, id);
 }
 
-// Of samples that come by ring there are none.
+// Samples that come by ring have no cells.
 void Statistic::note_has_cells() {
   has_cells_ = cells()->has_cells() && cell_form(definition_).kind != CellKind::kNone;
 }

@@ -7,7 +7,7 @@
 namespace tallyfs::statistics {
 namespace {
 
-// What is kept of them beside a definition with these units.
+// The sample units that are kept beside a definition with these units.
 std::string_view kept_sample_units(std::string_view sample_units, std::string_view units) {
   if (sample_units == units) return {};
   return sample_units.empty() ? kClearWord : sample_units;

@@ -27,7 +27,7 @@
 
 namespace tallyfs::statistics {
 
-// What a statistic's cells came to, beside what is shown of them.
+// Counts of a statistic's cells that are not shown.
 struct CellTally {
   std::uint64_t uncounted = 0;  // samples that were found and not counted yet
   std::uint64_t inherited = 0;  // samples that the server before has counted, and not found yet
@@ -65,17 +65,17 @@ class UidCells {
   Done read(const CellKey& key, CellBudget& budget, CellTally& tally);
   // Whether the last whole look was at all that are bound now.
   bool is_known() const { return known_ == bound_.size(); }
-  // Of all, as of the last whole look.
+  // The sums of all, as of the last whole look.
   const CellSums& sums() const { return shown_; }
   // Takes out the cells of a file whose feeder has ended, of one id at least. What was taken out is
   // appended to `taken`. False: some are left, as it was late.
   bool take(const CellSource* source, const CellKey& key, CellTally& tally,
             std::vector<BoundCells>& taken, const IsLate& is_late);
-  // The same of all files, which go on.
+  // As take(), for all files, which continue.
   bool take_all(const CellKey& key, CellTally& tally, std::vector<BoundCells>& taken,
                 const IsLate& is_late);
-  // Of files that have ended there are sums that the statistic has not taken, and what is shown has
-  // older ones of them in it.
+  // True if there are sums of ended files that the statistic has not taken. What is shown has older
+  // sums of them in it.
   bool has_ended() const { return ended_ != nullptr; }
   template <typename Visit>
   void each_ended(Visit visit) const {
@@ -85,7 +85,7 @@ class UidCells {
   }
   // The era is over.
   void forget();
-  // Of all, as they were counted.
+  // The samples of all, as they were counted.
   std::uint64_t counted() const;
 
  private:

@@ -31,8 +31,8 @@ class ArrayStatistic {
   static std::uint64_t worst_case_bytes(const ArraySettings& settings,
                                         const Definition& definition);
 
-  // What is out of range is added as well: there are intervals for what lies below and above. Adds
-  // the number of such samples to `outside`.
+  // Adds samples out of range as well: there are intervals for what lies below and above. Adds the
+  // number of such samples to `outside`.
   bool add(std::span<const Sample> samples, std::uint64_t& outside);
   bool add(std::span<const Sample> samples) {
     std::uint64_t outside = 0;
@@ -50,7 +50,7 @@ class ArrayStatistic {
   std::uint64_t lines() const { return words_.size() - kFirst; }
   // One for each bound, and one for what lies above.
   std::span<const std::uint64_t> totals() const { return std::span(words_).subspan(kFirst); }
-  // Of X * Y.
+  // The sum of X * Y.
   Int128 sum() const { return sum_.total; }
   bool has_negative() const { return sum_.has_negative; }
   // `name <=B total` for each bound B in order, then `name >B total` with the last one

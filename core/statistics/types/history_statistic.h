@@ -49,7 +49,7 @@ class HistoryStatistic {
 
   static std::uint64_t worst_case_bytes(const HistorySettings& settings,
                                         const Definition& definition);
-  // The same after its definition has become another that keeps the data, whose X may lie outside
+  // As above, after its definition has become another that keeps the data, whose X may lie outside
   // of the range that is allowed then.
   std::uint64_t worst_case_bytes_after(const Definition& definition) const;
   void redefine(const Definition& definition);

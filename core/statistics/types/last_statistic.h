@@ -28,7 +28,7 @@ class LastStatistic {
 
   // Always false: nothing is counted that could end.
   bool add(std::span<const Sample> samples);
-  // Nothing: there was no sample.
+  // Nullopt: there was no sample.
   std::optional<std::int64_t> x() const { return is_there_ ? std::optional(x_) : std::nullopt; }
   std::uint64_t lines() const { return is_there_ ? 1 : 0; }
   // `name [t] X`; t is the sample's time

@@ -31,12 +31,12 @@ class QuantilesStatistic {
       : histogram_(std::make_unique<Kept>(*other.histogram_)), quantiles_(other.quantiles_) {}
   QuantilesStatistic(QuantilesStatistic&&) noexcept = default;
   QuantilesStatistic& operator=(QuantilesStatistic&&) noexcept = default;
-  // What this holds is used again.
+  // Uses this one's memory again.
   QuantilesStatistic& operator=(const QuantilesStatistic& other);
 
   static std::uint64_t worst_case_bytes(const QuantilesSettings& settings,
                                         const Definition& definition);
-  // The same after its definition has become another that keeps the data, whose X may lie outside
+  // As above, after its definition has become another that keeps the data, whose X may lie outside
   // of the range that is allowed then.
   std::uint64_t worst_case_bytes_after(const Definition& definition) const;
   void redefine(const Definition& definition);
@@ -55,7 +55,7 @@ class QuantilesStatistic {
   }
   const ExponentialHistogram& histogram() const { return histogram_->histogram; }
   std::uint64_t lines() const { return is_empty() ? 1 : 4 + quantiles_.size(); }
-  // What is shown of the histogram, which may be much larger.
+  // The part of the histogram that is shown: the whole may be much larger.
   class Snapshot {
    public:
     std::uint64_t text_length(std::string_view name, unsigned decimals = 0) const;

@@ -37,7 +37,7 @@ concept StatisticType = std::copyable<T> &&
   { read.lines() } -> std::same_as<std::uint64_t>;
   // No line is shorter than this behind its name.
   { T::kShortestLine } -> std::convertible_to<std::string_view>;
-  // What its lines of the data file are made of: a copy, and nothing that they do not show.
+  // A copy of what its lines of the data file show, and of nothing else.
   read.snapshot();
   // How many bytes render() appends.
   { read.snapshot().text_length(name, decimals) } -> std::same_as<std::uint64_t>;

@@ -34,7 +34,7 @@ std::span<const InstanceFileRow> fixed_files();       // files with a constant t
 std::span<const InstanceFileRow> format_files();      // in events/: what the pages look like
 std::span<const InstanceFileRow> top_files();         // files of the top: one for all instances
 std::span<const InstanceFileRow> probe_files();       // of the top, where there are probes
-// Those of the top that there are besides, if the kernel has this kind.
+// The further files of the top, if the kernel has this kind.
 std::span<const InstanceFileRow> probe_files(ProbeTarget target);
 std::span<const CpuFileRow> cpu_files();              // per_cpu/cpuN/
 std::span<const CpuFileRow> page_files();             // per_cpu/cpuN/, pages of records

@@ -18,7 +18,7 @@ void append_place(std::string& text, const Expression& value, std::uint32_t word
   text.append("\n");
 }
 
-// What stands where in an entry. Entries fit another plan if both have the same layout.
+// The layout of an entry. Entries fit another plan if both have the same layout.
 std::string layout_of(const HistPlan& plan) {
   std::string text;
   for (const KeyPart& key : plan.keys) append_place(text, key.value, key.word);

@@ -1,5 +1,5 @@
-// What a histogram has counted, as bytes that outlive the daemon (core/state/FORMAT.md, kind 11):
-// its totals, its entries with their variables and saved fields, and the heads of its snapshots.
+// The counts of a histogram, as bytes that outlive the daemon (core/state/FORMAT.md, kind 11): its
+// totals, its entries with their variables and saved fields, and the heads of its snapshots.
 //
 // HistContents is a value that shares the map's blocks. It is made under the EventSet's lock, and
 // encoded outside of it. Loading is confined to the EventSet's lock. It checks each length, each

@@ -1,7 +1,6 @@
-// What a histogram keeps of a value for each of its keys, and the result that is shown. The result
-// is the sum, the smallest, the largest, the average, the deviation, or a percentile. Values of
-// signed fields count with their sign in all of these but sums. Sums are shown without a sign, as
-// in the kernel.
+// A value of a histogram for each of its keys, and the result that is shown. The result is the sum,
+// the smallest, the largest, the average, the deviation, or a percentile. Values of signed fields
+// count with their sign in all of these but sums. Sums are shown without a sign, as in the kernel.
 //
 // Pure; the words are confined to the holder of the HistTable or of its copy. A percentile is at
 // most a sixteenth too large and never too small. It is never beyond the smallest and the largest

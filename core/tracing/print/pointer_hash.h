@@ -1,6 +1,6 @@
-// What `%p` shows of an address of the kernel's while options/hash-ptr is on: 32 bits of its
-// SipHash-2-4, as the kernel does, so that equal addresses can be told and none becomes known. The
-// key is another one than the kernel's: so are the numbers. Immutable.
+// The number that `%p` shows for an address of the kernel's while options/hash-ptr is on: 32 bits
+// of the address's SipHash-2-4, as the kernel does, so that equal addresses can be told and none
+// becomes known. The key is another one than the kernel's: so are the numbers. Immutable.
 #pragma once
 
 #include <cstdint>
