@@ -50,6 +50,9 @@ class AnswerChannels {
  public:
   static constexpr std::size_t kChannelsMax = 1024;
   static constexpr std::size_t kOfUidMax = 64;
+  // A feeder that lives sends a channel with its next upkeep after it has seen the new server. This
+  // is chosen, not measured: it bears a feeder that gets no CPU or is stopped for a while. It only
+  // delays the end of interfaces whose feeders ended in between.
   static constexpr std::chrono::seconds kAbsenceMax{60};
 
   class Channel {

@@ -16,6 +16,8 @@ void accept_descriptors(int socket);
 // of the kernel's. At other times the signal is blocked. Confined to a thread.
 class ClosingLimit {
  public:
+  // A datagram's descriptors delay the thread so long, half of Intake::kTurnMax. The timer runs in
+  // such waits alone, so that a shorter period would save time, but no more than that half.
   static constexpr std::chrono::milliseconds kLongest{1};
 
   ClosingLimit();

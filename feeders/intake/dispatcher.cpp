@@ -21,7 +21,8 @@ namespace {
 constexpr unsigned kBetweenLooks = 16;
 constexpr unsigned kCommandsOfAWrite = 64;
 // While one write takes longer than this, each command is written by itself: a change of one
-// statistic takes 8 to 16 us, and one that takes more could, 64 times over, outlast a turn.
+// statistic takes 8 to 16 us, three times as long is no such change, and 64 of these outlast a turn
+// of 2 ms (Intake::kTurnMax).
 constexpr std::chrono::microseconds kLongWrite{50};
 
 // The line of text in which the token stands.

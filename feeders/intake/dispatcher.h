@@ -29,6 +29,7 @@
 #include "core/wire/plain_samples.h"
 #include "feeders/intake/answer_channels.h"
 #include "feeders/intake/command_costs.h"
+#include "feeders/intake/fair_share/accounts.h"
 #include "feeders/intake/fair_share/drop_claims.h"
 #include "feeders/intake/lanes.h"
 #include "feeders/intake/receiver.h"
@@ -153,7 +154,7 @@ class Dispatcher {
 
  private:
   // How long rings are read before a request or a definition, at most: as long as a reader's drain.
-  static constexpr std::chrono::milliseconds kRingsMax{20};
+  static constexpr std::chrono::milliseconds kRingsMax = Accounts::kAllowance;
   // The error log shows this for messages, which have no text.
   static constexpr std::string_view kMessage = "(a binary message)";
   static constexpr std::string_view kWholeDatagram = "(a datagram)";

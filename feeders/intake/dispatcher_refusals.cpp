@@ -13,7 +13,9 @@ std::uint32_t error_number(const Error& error) {
   return static_cast<std::uint32_t>(wire::to_errno(error.code));
 }
 
-// A sender that goes on and on stays in sight beside others' errors.
+// A sender that continues is reported again after five refreshes of `watch cat error_log`, of 2 s
+// each. So it stays in sight, and leaves others the log's places (ErrorLog::kSocketEntries)
+// between.
 constexpr std::chrono::seconds kToldAgain{10};
 
 }  // namespace

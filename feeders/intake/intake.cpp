@@ -443,7 +443,7 @@ Intake::Progress Intake::catch_up(const Until& until) {
 // A counter that is reset and overflowed all day must not fill the disk; `saturations` counts all.
 void Intake::log_saturated(std::vector<std::string> names) {
   const auto now = clock_.now().monotonic;
-  if (names.empty() || (logged_.count() != 0 && now - logged_ < kLogPause)) return;
+  if (names.empty() || (logged_.count() != 0 && now - logged_ < Lanes::kLogPause)) return;
   logged_ = now;
   for (const std::string& name : names) {
     log_warning("a counter of statistics/" + name +
@@ -453,7 +453,8 @@ void Intake::log_saturated(std::vector<std::string> names) {
 
 // Once a second at most, as above; `put_off_dropped` counts all.
 Intake::Dropped Intake::take_dropped(Timestamp now) {
-  const bool is_soon = dropped_logged_.count() != 0 && now.monotonic - dropped_logged_ < kLogPause;
+  const bool is_soon =
+      dropped_logged_.count() != 0 && now.monotonic - dropped_logged_ < Lanes::kLogPause;
   if (dropped_.datagrams == 0 || is_soon) return {};
   dropped_logged_ = now.monotonic;
   return std::exchange(dropped_, {});

@@ -60,8 +60,7 @@ class Intake final : public Barrier, public HandedPart {
   // which is what a drop takes while the kernel wakes a sender for each look and each place. It is
   // reached only under a flood of huge datagrams or costly commands. drains_cut counts that, and
   // opens that do not wait for senders beyond their share.
-  static constexpr std::chrono::milliseconds kSettleMax{20};
-  static constexpr std::chrono::seconds kLogPause{1};
+  static constexpr std::chrono::milliseconds kSettleMax = Accounts::kAllowance;
   // In a queue of no more datagrams than so many, which may be long ones, a reader looks for those
   // of others behind the ones of held senders.
   static constexpr std::size_t kFewLooks = 32;
@@ -69,7 +68,7 @@ class Intake final : public Barrier, public HandedPart {
   // timer takes 60 us on a busy guest, 0.6 % and 0.06 % of a CPU. A ring that is half full rings
   // its bell before.
   static constexpr std::chrono::milliseconds kRingPause{10};
-  static constexpr std::chrono::milliseconds kIdleRingPause{100};
+  static constexpr std::chrono::milliseconds kIdleRingPause = 10 * kRingPause;
   // A drain that takes more than so many datagrams, or RingSchedule::kFewWords of rings, calls
   // before_waiting first.
   static constexpr std::size_t kFewDatagrams = 32;

@@ -61,7 +61,8 @@ class Lanes final : public HandedPart {
 
   // Rings are busy for so long after the last record: ten looks (Intake::kRingPause) found none.
   static constexpr std::chrono::milliseconds kBusyFor{100};
-  // Faults that are found so soon after others are in error_log only.
+  // The log has faults, counters at their end and dropped datagrams once in so long, each: a day of
+  // a flood is 86,400 lines, which is 10 MB at 120 bytes. The counters of each have all.
   static constexpr std::chrono::seconds kLogPause{1};
 
   // All outlive it.

@@ -28,6 +28,7 @@
 #include "core/branch/handed_part.h"
 #include "core/branch/process_watch.h"
 #include "feeders/intake/event_loop.h"
+#include "feeders/intake/fair_share/budgets.h"
 
 namespace tallyfs {
 
@@ -38,7 +39,7 @@ class ProcessEnds final : public ProcessWatch, public HandedPart {
 
   // kLater: again, but not before kPause, in which Budgets::held_ends is refilled by kLeast.
   enum class Heard { kDone, kAgain, kLater };
-  static constexpr std::chrono::milliseconds kPause{10};
+  static constexpr std::chrono::milliseconds kPause = Budgets::kLeast * Budgets::kHeldEndsShare;
 
   // The loop outlives this; on_end may be called until then, once the loop runs. owner: the
   // daemon's uid.

@@ -27,7 +27,7 @@ bool take_lock(const Fd& fd, std::chrono::milliseconds wait_max) {
   constexpr std::chrono::milliseconds kPause{5};
   for (auto waited = kPause; ::flock(fd.get(), LOCK_EX | LOCK_NB) != 0; waited += kPause) {
     if (waited > wait_max) return false;
-    // flock(2) can wait for ever or not at all.
+    // flock(2) can wait for ever or not at all. 100 looks come to kWaitMax.
     std::this_thread::sleep_for(kPause);
   }
   return true;

@@ -12,7 +12,9 @@ namespace tallyfs {
 class QueueLength {
  public:
   // Another daemon that does the same is waited for (flock on the setting's file), so that neither
-  // puts back the other's number; but not for long, since any process may lock that file.
+  // puts back the other's number; but not for long, since any process may lock that file. The other
+  // daemon needs it for a read and a write of /proc. This is the most by which a start or an end is
+  // late.
   static constexpr std::chrono::milliseconds kWaitMax{500};
 
   // Sets it, if we may and it is lower.

@@ -38,6 +38,8 @@ class UnreadResponses {
   static constexpr std::size_t kShares = 4;
   static constexpr std::size_t kLeftToOthers = 3;
   static constexpr std::size_t kFew = 16 * 1024;
+  // Pauses between looks: kLookShare times as long as the last one took, for the twentieth above.
+  // The least pause is that of looks at rings (Intake::kRingPause).
   static constexpr std::chrono::milliseconds kLookPause{10};
   static constexpr int kLookShare = 20;
 

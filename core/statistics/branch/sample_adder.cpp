@@ -171,9 +171,11 @@ TakenFromRing SampleAdder::add(std::span<const NumberedRun> runs, uid_t sender, 
   Taken taken;
   std::uint64_t lost = 0;
   Runs into(workspace_, taken, now);
+  const Registry& registry = registry_;
+  const InterfaceRights rights = rights_;
   for (const NumberedRun& each : runs) {
-    const StatisticEntry* const entry = registry_.find(each.number);
-    if (entry && rights_.is_fed_by(*entry->owner, sender)) {
+    const StatisticEntry* const entry = registry.find(each.number);
+    if (entry && rights.is_fed_by(*entry->owner, sender)) {
       into.push(*entry->owner, entry->statistic, each.samples);
     } else {
       lost += each.samples.size();
