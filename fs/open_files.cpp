@@ -8,8 +8,8 @@
 namespace tallyfs {
 namespace {
 
-constexpr std::uint16_t kHandlesFormat = handed_format(SavedKind::kHandles);
-constexpr std::uint16_t kOpenFileFormat = handed_format(SavedKind::kOpenFile);
+constexpr std::uint16_t kHandlesFormat = transfer_format(SavedKind::kHandles);
+constexpr std::uint16_t kOpenFileFormat = transfer_format(SavedKind::kOpenFile);
 
 std::string stale_file(const SavedObject& object, std::string_view reason) {
   std::string text("the open file ");

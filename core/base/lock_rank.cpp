@@ -50,7 +50,7 @@ constexpr std::array kNames{
     "kTree",
     "kNotifier",
     "kLaneIndexes",
-    "kHandedDescriptors",
+    "kTransferredFds",
     "kObjectStore",
     "kMountSite",
     "kChanges",

@@ -52,7 +52,7 @@ enum class LockRank : std::uint8_t {
   kTree,                // core/tree/tree.h
   kNotifier,            // fs/notifier.h
   kLaneIndexes,         // feeders/intake/lane_file.h
-  kHandedDescriptors,   // core/branch/handed_part.h
+  kTransferredFds,      // core/branch/transferred_part.h
   kObjectStore,         // fs/store/object_store.h
   // The ranks below are those of libtally, of programs that feed or export, and of tests.
   kMountSite,       // exporters/web/mount_site.h

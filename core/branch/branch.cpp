@@ -70,7 +70,7 @@ Branch::SavedAt Branch::save_at(std::string_view, ObjectSink&, Timestamp) const 
   return SavedAt::kAll;
 }
 
-void Branch::hand_on(ObjectSink& sink, Timestamp) { save(sink); }
+void Branch::save_for_successor(ObjectSink& sink, Timestamp) { save(sink); }
 
 std::uint64_t Branch::stamp(Timestamp) const { return 0; }
 

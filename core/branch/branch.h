@@ -93,7 +93,7 @@ class Branch {
   virtual bool has_long_contents() const { return false; }
   // Puts what the next server goes on with, in which feeders find the same epoch and numbers. No
   // other thread uses the branch then. The default is save().
-  virtual void hand_on(ObjectSink& sink, Timestamp now);
+  virtual void save_for_successor(ObjectSink& sink, Timestamp now);
   // Another number whenever what save() puts may have changed (but for one coincidence in 2^64).
   // First completes periods of histories that have ended by `now`, so it may change them.
   virtual std::uint64_t stamp(Timestamp now) const;

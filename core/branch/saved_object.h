@@ -69,7 +69,7 @@ enum class SavedKind : std::uint16_t {
 
 // The format in which a server leaves objects of these kinds to its successor, and in which this
 // version reads them; 0: the kind is none of feeders or of the mount.
-constexpr std::uint16_t handed_format(SavedKind kind) {
+constexpr std::uint16_t transfer_format(SavedKind kind) {
   const bool is_second = kind == SavedKind::kFedInterface || kind == SavedKind::kPages ||
                          kind == SavedKind::kLanes || kind == SavedKind::kLaneRings;
   if (is_second) return 2;

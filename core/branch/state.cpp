@@ -63,8 +63,8 @@ Result<void> load(const SavedObject& object, std::span<Branch* const> branches,
                "this version knows no kind " + std::to_string(object.kind)};
 }
 
-Result<void> load(const SavedObject& object, const HandedTo& to, const Loading& loading) {
-  for (HandedPart* const part : to.parts) {
+Result<void> load(const SavedObject& object, const TransferTargets& to, const Loading& loading) {
+  for (TransferredPart* const part : to.parts) {
     if ((part->objects() & kind_bit(object.kind)) != 0) {
       return part->load(object, loading, to.descriptors);
     }
@@ -148,7 +148,7 @@ void report_left_out(const LoadedState& loaded, const std::string& from, std::st
                 {ErrorCode::kInvalid, summary_of_faults(loaded).append(remark)}, now);
 }
 
-LoadedState take_state(const StateFile& file, const HandedTo& to, const Loading& loading) {
+LoadedState take_state(const StateFile& file, const TransferTargets& to, const Loading& loading) {
   auto loaded = load_each(file, [&](const SavedObject& each) { return load(each, to, loading); });
   for (Branch* const branch : to.branches) {
     auto done = branch->end_loading(loading);

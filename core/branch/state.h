@@ -15,7 +15,7 @@
 
 #include "core/branch/branch.h"
 #include "core/branch/daemon_counters.h"
-#include "core/branch/handed_part.h"
+#include "core/branch/transferred_part.h"
 #include "core/state/state_file.h"
 #include "core/tree/error_log.h"
 
@@ -72,12 +72,12 @@ LoadedState load_state(const StateFile& file, std::span<Branch* const> branches,
                        Timestamp now);
 
 // The parts that take over the state of the server before.
-struct HandedTo {
+struct TransferTargets {
   std::span<Branch* const> branches;
-  std::span<HandedPart* const> parts;
-  HandedDescriptors& descriptors;
+  std::span<TransferredPart* const> parts;
+  TransferredFds& descriptors;
 };
 // loading: of this boot.
-LoadedState take_state(const StateFile& file, const HandedTo& to, const Loading& loading);
+LoadedState take_state(const StateFile& file, const TransferTargets& to, const Loading& loading);
 
 }  // namespace tallyfs

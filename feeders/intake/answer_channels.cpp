@@ -325,7 +325,7 @@ void AnswerChannels::note_closed(const Entry& entry) const {
   if (keeper_ && entry.unseen) keeper_->descriptors().remove(entry.unseen->end.get());
 }
 
-void AnswerChannels::save(ByteWriter& out, HandedDescriptors& descriptors) const {
+void AnswerChannels::save(ByteWriter& out, TransferredFds& descriptors) const {
   const MutexLock lock(mutex_);
   out.put(last_number_);
   for (const auto& [key, entry] : by_key_) {
@@ -338,7 +338,7 @@ void AnswerChannels::save(ByteWriter& out, HandedDescriptors& descriptors) const
   }
 }
 
-void AnswerChannels::load(ByteReader& in, HandedDescriptors& descriptors) {
+void AnswerChannels::load(ByteReader& in, TransferredFds& descriptors) {
   const MutexLock lock(mutex_);
   last_number_ = in.get<std::uint32_t>();
   while (in.ok() && in.left() != 0) {

@@ -38,7 +38,7 @@
 #include "core/base/fd.h"
 #include "core/base/mutex.h"
 #include "core/base/quota_reserve.h"
-#include "core/branch/handed_part.h"
+#include "core/branch/transferred_part.h"
 #include "feeders/intake/descriptor_closer.h"
 #include "feeders/intake/event_loop.h"
 #include "feeders/intake/origin.h"
@@ -81,7 +81,7 @@ class AnswerChannels {
 
   // From now on the next server is told of unseen processes, whenever this one ends. part: that
   // which saves them.
-  void keep_with(PartKeeper& keeper, HandedPart& part) {
+  void keep_with(PartKeeper& keeper, TransferredPart& part) {
     keeper_ = &keeper;
     part_ = &part;
   }
@@ -101,8 +101,8 @@ class AnswerChannels {
   Fd open_process(pid_t process) const EXCLUDES(mutex_);
 
   // The unseen processes, for the next server. load() fails the reader; before start().
-  void save(ByteWriter& out, HandedDescriptors& descriptors) const EXCLUDES(mutex_);
-  void load(ByteReader& in, HandedDescriptors& descriptors) EXCLUDES(mutex_);
+  void save(ByteWriter& out, TransferredFds& descriptors) const EXCLUDES(mutex_);
+  void load(ByteReader& in, TransferredFds& descriptors) EXCLUDES(mutex_);
 
   // Returns the key of a channel, which is longer than the name of any socket.
   static std::string key_of(const Origin& origin);
@@ -161,7 +161,7 @@ class AnswerChannels {
   int ends_fd_ = -1;
   boost::asio::steady_timer absence_;
   PartKeeper* keeper_ = nullptr;  // nothing is kept
-  HandedPart* part_ = nullptr;
+  TransferredPart* part_ = nullptr;
   std::atomic<std::size_t> count_{0};
   std::atomic<std::size_t> unseen_{0};
   mutable Mutex mutex_{LockRank::kAnswerChannels};

@@ -125,7 +125,7 @@ std::string FeedSocket::place() const {
   return error ? std::string() : absolute.string();
 }
 
-FeedSocket::HandedOn FeedSocket::hand_on() const {
+FeedSocket::Transferred FeedSocket::save_for_successor() const {
   return {.fd = fd_.get(),
           .lock = lock_.fd(),
           .path = path_,
@@ -134,7 +134,7 @@ FeedSocket::HandedOn FeedSocket::hand_on() const {
           .queue_length = queue_length_};
 }
 
-FeedSocket FeedSocket::take_over(const HandedOn& from) {
+FeedSocket FeedSocket::take_over(const Transferred& from) {
   FeedSocket made;
   made.lock_ = SocketLock::adopt(from.path, Fd(from.lock));
   made.fd_ = Fd(from.fd);

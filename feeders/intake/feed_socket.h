@@ -37,7 +37,7 @@ class FeedSocket {
   static Result<FeedSocket> adopt(int fd);
 
   // Another program in this process needs this to continue with it, see take_over().
-  struct HandedOn {
+  struct Transferred {
     int fd = -1;
     int lock = -1;
     std::string path;
@@ -45,8 +45,8 @@ class FeedSocket {
     bool made_directory = false;
     std::optional<unsigned> queue_length;
   };
-  HandedOn hand_on() const;
-  static FeedSocket take_over(const HandedOn& from);
+  Transferred save_for_successor() const;
+  static FeedSocket take_over(const Transferred& from);
 
   FeedSocket(FeedSocket&& other) noexcept
       : lock_(std::move(other.lock_)),

@@ -32,7 +32,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/mutex.h"
-#include "core/branch/handed_part.h"
+#include "core/branch/transferred_part.h"
 #include "core/tree/barrier.h"
 #include "feeders/intake/answer_channels.h"
 #include "feeders/intake/backlog.h"
@@ -48,7 +48,7 @@
 
 namespace tallyfs {
 
-class Intake final : public Barrier, public HandedPart {
+class Intake final : public Barrier, public TransferredPart {
  public:
   // How long the thread works on datagrams that were put off, and then as long on new ones, before
   // it looks at its other duties and lets readers go first. With rings that is 6 ms, which a reader
@@ -103,15 +103,16 @@ class Intake final : public Barrier, public HandedPart {
   void take_rings_at_end(std::chrono::nanoseconds at_most) EXCLUDES(turn_);
 
   // Takes in what was received and what is put off, for so long at most: the last call before
-  // hand_on(), by which the rest goes to the next server. What is queued stays in the socket.
+  // save_for_successor(), by which the rest goes to the next server. What is queued stays in the
+  // socket.
   void finish(std::chrono::nanoseconds at_most) EXCLUDES(turn_);
   SavedKinds objects() const override {
     return saved_kinds(SavedKind::kSenders, SavedKind::kLateDatagram, SavedKind::kUnseenProcesses);
   }
-  void hand_on(ObjectSink& sink, HandedDescriptors& descriptors) override EXCLUDES(turn_);
+  void save_for_successor(ObjectSink& sink, TransferredFds& descriptors) override EXCLUDES(turn_);
   // Before start().
   Result<void> load(const SavedObject& object, const Loading& loading,
-                    HandedDescriptors& descriptors) override EXCLUDES(turn_);
+                    TransferredFds& descriptors) override EXCLUDES(turn_);
 
   // As AnswerChannels::open_process(). Any thread.
   Fd open_process(pid_t process) const { return channels_.open_process(process); }

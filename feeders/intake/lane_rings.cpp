@@ -221,7 +221,7 @@ void LaneRings::tell(const Ring& ring) const {
 
 // ---- another server
 
-void LaneRings::save(ByteWriter& out, HandedDescriptors& descriptors, Saved saved) const {
+void LaneRings::save(ByteWriter& out, TransferredFds& descriptors, Saved saved) const {
   out.put(tails_->bytes());
   out.put(descriptors.add(tails_->fd()));
   if (saved == Saved::kPage) return out.put(std::uint32_t{0});
@@ -246,7 +246,7 @@ struct LaneRings::SavedRing {
   std::int64_t last_ns;
 };
 
-Result<void> LaneRings::load(ByteReader& in, HandedDescriptors& descriptors) {
+Result<void> LaneRings::load(ByteReader& in, TransferredFds& descriptors) {
   const auto bytes = in.get<std::uint64_t>();
   const auto place = in.get<std::uint32_t>();
   auto page = SealedPage::adopt(descriptors.take(place), bytes);

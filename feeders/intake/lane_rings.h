@@ -18,7 +18,7 @@
 
 #include "core/base/bytes.h"
 #include "core/base/clock.h"
-#include "core/branch/handed_part.h"
+#include "core/branch/transferred_part.h"
 #include "core/lane/layout.h"
 #include "core/lane/ring_reader.h"
 #include "core/statistics/branch/statistics_branch.h"
@@ -86,9 +86,9 @@ class LaneRings {
   // page of tails, which no feeder writes: what is in front of that may be written over. load()
   // fails the reader; the page must be one.
   enum class Saved { kPage, kRings };
-  void save(ByteWriter& out, HandedDescriptors& descriptors, Saved saved) const;
+  void save(ByteWriter& out, TransferredFds& descriptors, Saved saved) const;
   // All of what save() has put is read, whatever it is.
-  Result<void> load(ByteReader& in, HandedDescriptors& descriptors);
+  Result<void> load(ByteReader& in, TransferredFds& descriptors);
   static void skip(ByteReader& in);
 
  private:

@@ -73,7 +73,7 @@ Result<Lanes::Made> Lanes::make(const Sender& sender, std::uint64_t bytes, Times
   if (auto watched = dependencies_.processes.watch(sender.pid, sender.uid); !watched) {
     return watched.error();
   }
-  if (keeper_ && keeper_->descriptors().add(file.value()->fd()) == HandedDescriptors::kNone) {
+  if (keeper_ && keeper_->descriptors().add(file.value()->fd()) == TransferredFds::kNone) {
     return Error{ErrorCode::kNoSpace, "the keeper has no room for one more lane"};
   }
   const auto number = enter(sender, file.value(), now);

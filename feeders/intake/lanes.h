@@ -37,9 +37,9 @@
 #include "core/base/quota_reserve.h"
 #include "core/branch/command.h"
 #include "core/branch/daemon_counters.h"
-#include "core/branch/handed_part.h"
 #include "core/branch/ownership.h"
 #include "core/branch/process_watch.h"
+#include "core/branch/transferred_part.h"
 #include "core/statistics/branch/statistics_branch.h"
 #include "core/tree/error_log.h"
 #include "core/wire/binary.h"
@@ -52,7 +52,7 @@
 
 namespace tallyfs {
 
-class Lanes final : public HandedPart {
+class Lanes final : public TransferredPart {
  public:
   static constexpr std::size_t kLanesMax = 1024;
   static constexpr std::size_t kLanesOfUidMax = 64;
@@ -151,13 +151,13 @@ class Lanes final : public HandedPart {
   SavedKinds objects() const override {
     return saved_kinds(SavedKind::kLanes, SavedKind::kLaneRings, SavedKind::kLaneBindings);
   }
-  void hand_on(ObjectSink& sink, HandedDescriptors& descriptors) override EXCLUDES(mutex_);
+  void save_for_successor(ObjectSink& sink, TransferredFds& descriptors) override EXCLUDES(mutex_);
   // Behind the processes: a lane whose process has ended is closed when that is heard.
   Result<void> load(const SavedObject& object, const Loading& loading,
-                    HandedDescriptors& descriptors) override EXCLUDES(mutex_);
+                    TransferredFds& descriptors) override EXCLUDES(mutex_);
   bool has(const SavedObject& bindings) const override EXCLUDES(mutex_);
   void begin_save() override EXCLUDES(mutex_);
-  void end_save(ObjectSink& sink, HandedDescriptors& descriptors) override EXCLUDES(mutex_);
+  void end_save(ObjectSink& sink, TransferredFds& descriptors) override EXCLUDES(mutex_);
 
   // Enters what was counted since the last time, and reports files with what no feeder writes.
   // claims: of the thread that has the intake's turn, as this is.
@@ -203,7 +203,7 @@ class Lanes final : public HandedPart {
   // Where cells are, and which statistics they are of, takes memory beside the file.
   static std::uint64_t charged(std::uint64_t bytes) { return bytes + bytes / 4; }
 
-  static constexpr std::uint16_t kBindingsFormat = handed_format(SavedKind::kLaneBindings);
+  static constexpr std::uint16_t kBindingsFormat = transfer_format(SavedKind::kLaneBindings);
   // Bindings are saved by so many.
   static constexpr std::size_t kBindingsAtOnce = 64;
   using Numbered = std::pair<std::uint64_t, Lane>;
@@ -211,8 +211,8 @@ class Lanes final : public HandedPart {
   static std::vector<std::string> labels_of_bindings(const Numbered& lane);
   static std::string bytes_of_bindings(std::uint64_t number, const Lane& lane, std::size_t part);
   void put_lane(ByteWriter& out, std::uint64_t number, const Lane& lane,
-                HandedDescriptors& descriptors) const;
-  void hand_on_rings(ObjectSink& sink, HandedDescriptors& descriptors) EXCLUDES(mutex_);
+                TransferredFds& descriptors) const;
+  void hand_on_rings(ObjectSink& sink, TransferredFds& descriptors) EXCLUDES(mutex_);
   void hand_on_bindings(ObjectSink& sink) EXCLUDES(mutex_);
   bool has(std::uint64_t number) const EXCLUDES(mutex_);
   Result<void> load_bindings(const SavedObject& object, const Loading& loading) EXCLUDES(mutex_);
@@ -223,11 +223,11 @@ class Lanes final : public HandedPart {
   void let_go(const std::vector<Numbered>& ended) EXCLUDES(mutex_);
   // False: the sink takes no more.
   enum class Ended { kAll, kNotSaved };
-  bool put_lanes(ObjectSink& sink, HandedDescriptors& descriptors, Ended which) EXCLUDES(mutex_);
-  static void remove_descriptors(const Lane& lane, HandedDescriptors& descriptors);
+  bool put_lanes(ObjectSink& sink, TransferredFds& descriptors, Ended which) EXCLUDES(mutex_);
+  static void remove_descriptors(const Lane& lane, TransferredFds& descriptors);
   Result<void> load_rings(const SavedObject& object, const Loading& loading,
-                          HandedDescriptors& descriptors) EXCLUDES(mutex_);
-  Result<void> load_lane(ByteReader& in, const Loading& loading, HandedDescriptors& descriptors)
+                          TransferredFds& descriptors) EXCLUDES(mutex_);
+  Result<void> load_lane(ByteReader& in, const Loading& loading, TransferredFds& descriptors)
       EXCLUDES(mutex_);
 
   Result<Tails> make_tails(const Sender& sender, std::uint64_t lane) EXCLUDES(mutex_);

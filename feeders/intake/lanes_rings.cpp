@@ -29,7 +29,7 @@ Result<Lanes::Tails> Lanes::make_tails(const Sender& sender, std::uint64_t lane)
   if (!found->second.file->keeps_its_pages()) return not_sealed();
   const auto page = found->second.rings.tails();
   if (!page) return page.error();
-  if (keeper_ && keeper_->descriptors().add(page.value()->fd()) == HandedDescriptors::kNone) {
+  if (keeper_ && keeper_->descriptors().add(page.value()->fd()) == TransferredFds::kNone) {
     return Error{ErrorCode::kNoSpace, "the keeper has no room for the rings of one more lane"};
   }
   note_with_rings();

@@ -84,7 +84,7 @@ Result<bool> ProcessEnds::watch(pid_t process, uid_t uid, Fd fd) {
     if (auto room = check_room(uid); !room) return room.error();
     // The next server would not watch a process that the keeper does not hold.
     const bool is_held =
-        !keeper_ || keeper_->descriptors().add(pidfd->native_handle()) != HandedDescriptors::kNone;
+        !keeper_ || keeper_->descriptors().add(pidfd->native_handle()) != TransferredFds::kNone;
     if (!is_held) return keeper_has_no_room();
     watched_.emplace(process, Watched{uid, pidfd});
   }
@@ -92,11 +92,11 @@ Result<bool> ProcessEnds::watch(pid_t process, uid_t uid, Fd fd) {
   return true;
 }
 
-void ProcessEnds::hand_on(ObjectSink& sink, HandedDescriptors& descriptors) {
+void ProcessEnds::save_for_successor(ObjectSink& sink, TransferredFds& descriptors) {
   (void)put(sink, descriptors, Ended::kAll);
 }
 
-bool ProcessEnds::put(ObjectSink& sink, HandedDescriptors& descriptors, Ended which) {
+bool ProcessEnds::put(ObjectSink& sink, TransferredFds& descriptors, Ended which) {
   std::string bytes;
   ByteWriter out(bytes);
   {
@@ -118,7 +118,7 @@ bool ProcessEnds::put(ObjectSink& sink, HandedDescriptors& descriptors, Ended wh
 }
 
 Result<void> ProcessEnds::load(const SavedObject& object, const Loading& loading,
-                               HandedDescriptors& descriptors) {
+                               TransferredFds& descriptors) {
   if (object.format != kProcessesFormat) return other_format(object);
   if (!loading.has_pages) return {};
   Result<void> failed;  // of the last that cannot be watched
@@ -155,7 +155,7 @@ void ProcessEnds::begin_save() {
   saved_ends_ = ended_.size();
 }
 
-void ProcessEnds::end_save(ObjectSink& sink, HandedDescriptors& descriptors) {
+void ProcessEnds::end_save(ObjectSink& sink, TransferredFds& descriptors) {
   if (!put(sink, descriptors, Ended::kNotSaved)) return;
   const MutexLock lock(mutex_);
   for (std::size_t i = 0; i < saved_ends_; ++i) {

@@ -25,14 +25,14 @@
 #include "core/base/mutex.h"
 #include "core/base/quota_reserve.h"
 #include "core/branch/command.h"
-#include "core/branch/handed_part.h"
 #include "core/branch/process_watch.h"
+#include "core/branch/transferred_part.h"
 #include "feeders/intake/event_loop.h"
 #include "feeders/intake/fair_share/budgets.h"
 
 namespace tallyfs {
 
-class ProcessEnds final : public ProcessWatch, public HandedPart {
+class ProcessEnds final : public ProcessWatch, public TransferredPart {
  public:
   static constexpr std::size_t kProcessesMax = 1024;
   static constexpr std::size_t kProcessesOfUidMax = 256;
@@ -57,11 +57,11 @@ class ProcessEnds final : public ProcessWatch, public HandedPart {
   bool watches(pid_t process) const override EXCLUDES(mutex_);
 
   SavedKinds objects() const override { return saved_kinds(SavedKind::kProcesses); }
-  void hand_on(ObjectSink& sink, HandedDescriptors& descriptors) override EXCLUDES(mutex_);
+  void save_for_successor(ObjectSink& sink, TransferredFds& descriptors) override EXCLUDES(mutex_);
   Result<void> load(const SavedObject& object, const Loading& loading,
-                    HandedDescriptors& descriptors) override EXCLUDES(mutex_);
+                    TransferredFds& descriptors) override EXCLUDES(mutex_);
   void begin_save() override EXCLUDES(mutex_);
-  void end_save(ObjectSink& sink, HandedDescriptors& descriptors) override EXCLUDES(mutex_);
+  void end_save(ObjectSink& sink, TransferredFds& descriptors) override EXCLUDES(mutex_);
 
  private:
   using Descriptor = boost::asio::posix::stream_descriptor;
@@ -83,7 +83,7 @@ class ProcessEnds final : public ProcessWatch, public HandedPart {
   void end_unwatched(const Sender& process);
   // False: the sink takes no more.
   enum class Ended { kAll, kNotSaved };
-  bool put(ObjectSink& sink, HandedDescriptors& descriptors, Ended which) EXCLUDES(mutex_);
+  bool put(ObjectSink& sink, TransferredFds& descriptors, Ended which) EXCLUDES(mutex_);
   static bool has_ended(int pidfd);
   void note_heard(pid_t process) EXCLUDES(mutex_);
 

@@ -62,7 +62,7 @@ std::optional<StateFile> kept_before(const Predecessors& before) {
   return is_needed ? KeptState::kept_before(before.kept->contents) : std::nullopt;
 }
 
-HandedDescriptors::Received received(const Predecessors& before) {
+TransferredFds::Received received(const Predecessors& before) {
   if (!before.queue) return {};
   auto look = before.queue->look();
   if (!look.is_whole) {
@@ -205,8 +205,8 @@ void Daemon::make_intake() {
   processes_.open_by([this](pid_t process) { return intake_->open_process(process); });
 }
 
-std::vector<HandedPart*> Daemon::handed_parts() {
-  std::vector<HandedPart*> parts{&pages_, &processes_};
+std::vector<TransferredPart*> Daemon::handed_parts() {
+  std::vector<TransferredPart*> parts{&pages_, &processes_};
   if (lanes_) parts.push_back(&*lanes_);
   parts.push_back(intake_.get());
   return parts;

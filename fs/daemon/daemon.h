@@ -90,7 +90,7 @@ class Daemon {
   // The file of --rules, if there is one.
   void take_rules();
   Pages take_pages();
-  std::vector<HandedPart*> handed_parts();
+  std::vector<TransferredPart*> handed_parts();
   void make_feeder(std::optional<Fd> channel);
   void make_branches();
   DaemonFacts facts() const;
@@ -122,7 +122,7 @@ class Daemon {
   std::optional<Predecessor> predecessor_;  // until run() serves
   std::optional<StateFile> kept_before_;    // until the constructor ends
   std::optional<HeldInQueue> held_;
-  HandedDescriptors descriptors_;
+  TransferredFds descriptors_;
   bool has_nodes_ = false;                  // its numbers of nodes are those of the tree
   ProgramClock clock_;
   EventLoop loop_;

@@ -15,8 +15,8 @@ namespace {
 // What of the work that was received is left then is the next server's.
 constexpr std::chrono::milliseconds kHandOverDrainMax{20};
 
-constexpr std::uint16_t kNodesFormat = handed_format(SavedKind::kNodes);
-constexpr std::uint16_t kCachedDirectoriesFormat = handed_format(SavedKind::kCachedDirectories);
+constexpr std::uint16_t kNodesFormat = transfer_format(SavedKind::kNodes);
+constexpr std::uint16_t kCachedDirectoriesFormat = transfer_format(SavedKind::kCachedDirectories);
 
 void put_nodes(ObjectSink& sink, const Tree& tree) {
   std::string bytes;
@@ -157,9 +157,9 @@ int Daemon::hand_over(Session& session, const ServedMount& mount) {
     put_nodes(sink, tree_);
     put_cached_directories(sink, session.notifier());
     operations_->open_files().save(sink);
-    for (Branch* const branch : branches_->all()) branch->hand_on(sink, header.saved);
+    for (Branch* const branch : branches_->all()) branch->save_for_successor(sink, header.saved);
     branches_->tracing().tracing().save_records(sink);
-    for (HandedPart* const part : handed_parts()) part->hand_on(sink, descriptors_);
+    for (TransferredPart* const part : handed_parts()) part->save_for_successor(sink, descriptors_);
   };
   const auto saved = save_objects(
       header, put, [&](std::string_view piece) { return mount.handover->append_state(piece); });

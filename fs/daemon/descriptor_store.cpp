@@ -58,9 +58,9 @@ bool refuses_senders(const Fd& socket) {
 
 // Bound by the keeper that was killed. Not valid: there is none, or the options name another path,
 // or it was killed while the daemon ended.
-std::optional<FeedSocket::HandedOn> take_socket(Fd socket, Fd lock, const std::string& path) {
+std::optional<FeedSocket::Transferred> take_socket(Fd socket, Fd lock, const std::string& path) {
   if (!socket.valid() || !lock.valid() || path.empty()) return std::nullopt;
-  FeedSocket::HandedOn made;
+  FeedSocket::Transferred made;
   made.path = std::filesystem::absolute(path).lexically_normal();
   if (path_of(socket) != made.path || refuses_senders(socket)) return std::nullopt;
   made.fd = socket.release();
@@ -102,7 +102,7 @@ DescriptorStore::DescriptorStore(const Inheritance& inheritance) {
         std::pair(kMount, inheritance.mount)}) {
     if (fd >= 0) messages_.emplace_back(store_message(name), fd);
   }
-  for (const Watchdog::HandedOn& each : inheritance.watchdog) {
+  for (const Watchdog::Transferred& each : inheritance.watchdog) {
     messages_.emplace_back(store_message(kWatchdog), each.pipe);
   }
 }

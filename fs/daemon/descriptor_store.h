@@ -47,7 +47,7 @@ struct StoredMount {
 };
 struct Stored {
   std::optional<StoredMount> mount;
-  std::optional<FeedSocket::HandedOn> socket;  // nothing: there was none but one of systemd's
+  std::optional<FeedSocket::Transferred> socket;  // nothing: there was none but one of systemd's
 };
 // What is among them: the mount if it is whole and lies on the mount point, which is an absolute
 // path; no file below that is looked at, which would wait for ever. The socket if it has the path

@@ -24,7 +24,7 @@ bool get_text(std::istream& in, std::string& text) {
   return static_cast<bool>(in.read(text.data(), static_cast<std::streamsize>(size)));
 }
 
-bool get_socket(std::istream& in, FeedSocket::HandedOn& socket) {
+bool get_socket(std::istream& in, FeedSocket::Transferred& socket) {
   bool has_file = false;
   std::pair<dev_t, ino_t> file;
   long long queue = -1;
@@ -35,11 +35,11 @@ bool get_socket(std::istream& in, FeedSocket::HandedOn& socket) {
   return get_text(in, socket.path);
 }
 
-bool get_watchdogs(std::istream& in, std::vector<Watchdog::HandedOn>& watchdogs) {
+bool get_watchdogs(std::istream& in, std::vector<Watchdog::Transferred>& watchdogs) {
   std::size_t count = 0;
   if (!(in >> count) || count > kWatchdogsMax) return false;
   watchdogs.resize(count);
-  for (Watchdog::HandedOn& each : watchdogs) in >> each.pipe >> each.id;
+  for (Watchdog::Transferred& each : watchdogs) in >> each.pipe >> each.id;
   return static_cast<bool>(in);
 }
 
@@ -55,7 +55,7 @@ bool get_newer(std::istream& in, int format, Inheritance& to) {
 }  // namespace
 
 std::string to_text(const Inheritance& inheritance) {
-  const FeedSocket::HandedOn& socket = inheritance.socket;
+  const FeedSocket::Transferred& socket = inheritance.socket;
   const auto file = socket.bound.value_or(std::pair<dev_t, ino_t>());
   std::ostringstream out;
   out << kFormat << ' ' << (inheritance.purpose == Inheritance::Purpose::kCheck) << ' '
@@ -69,7 +69,7 @@ std::string to_text(const Inheritance& inheritance) {
       << (socket.queue_length ? static_cast<long long>(*socket.queue_length) : -1);
   put_text(out, socket.path);
   out << ' ' << inheritance.watchdog.size();
-  for (const Watchdog::HandedOn& each : inheritance.watchdog) {
+  for (const Watchdog::Transferred& each : inheritance.watchdog) {
     out << ' ' << each.pipe << ' ' << each.id;
   }
   put_text(out, inheritance.formats);
@@ -112,7 +112,7 @@ std::vector<int> descriptors_of(const Inheritance& inheritance) {
         inheritance.feeder, inheritance.state, inheritance.socket.fd, inheritance.socket.lock}) {
     if (fd >= 0) all.push_back(fd);
   }
-  for (const Watchdog::HandedOn& each : inheritance.watchdog) all.push_back(each.pipe);
+  for (const Watchdog::Transferred& each : inheritance.watchdog) all.push_back(each.pipe);
   return all;
 }
 

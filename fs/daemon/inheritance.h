@@ -32,13 +32,13 @@ struct Inheritance {
   int sock_diag = -1;  // -1 here and below: there is none
   int feeder = -1;
   int state = -1;
-  FeedSocket::HandedOn socket;
-  std::vector<Watchdog::HandedOn> watchdog;
+  FeedSocket::Transferred socket;
+  std::vector<Watchdog::Transferred> watchdog;
   Identity owner;
   bool has_terminal = false;
   std::string mount_point;
   std::string rules_file;  // of --rules, absolute; empty: there is none
-  std::string formats;     // handed_formats(); empty: of a version that has none
+  std::string formats;     // transfer_formats(); empty: of a version that has none
 };
 
 std::string to_text(const Inheritance& inheritance);

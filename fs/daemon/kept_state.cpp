@@ -253,10 +253,10 @@ bool KeptState::wait(std::optional<std::chrono::milliseconds> time, int fd) cons
 }
 
 // An object of all lanes, or of all processes, is a few KiB.
-void KeptState::write_through(HandedPart& part) {
+void KeptState::write_through(TransferredPart& part) {
   const MutexLock lock(parts_mutex_);
   PathSink sink(*store_, kHandedKinds);
-  part.hand_on(sink, dependencies_.descriptors);
+  part.save_for_successor(sink, dependencies_.descriptors);
   if (!sink.done()) report(sink.done());
 }
 
@@ -273,19 +273,19 @@ void KeptState::remove(SavedKind kind, std::string_view label) {
 void KeptState::remove_lost_bindings(const ObjectStore::Contents& before) {
   for (const SavedObject& each : before.objects) {
     if (!is_of(each, SavedKind::kLaneBindings)) continue;
-    const auto has_it = [&](const HandedPart* part) { return part->has(each); };
+    const auto has_it = [&](const TransferredPart* part) { return part->has(each); };
     if (std::ranges::any_of(dependencies_.handed, has_it)) continue;
     remove(SavedKind::kLaneBindings, std::string(each.label));
   }
 }
 
 void KeptState::write_parts() {
-  for (HandedPart* const each : dependencies_.handed) write_through(*each);
+  for (TransferredPart* const each : dependencies_.handed) write_through(*each);
 }
 
 void KeptState::begin_parts() {
   const MutexLock lock(parts_mutex_);
-  for (HandedPart* const each : dependencies_.handed) each->begin_save();
+  for (TransferredPart* const each : dependencies_.handed) each->begin_save();
 }
 
 void KeptState::write_numbers() {

@@ -48,8 +48,8 @@
 #include "core/base/mutex.h"
 #include "core/branch/branch.h"
 #include "core/branch/daemon_counters.h"
-#include "core/branch/handed_part.h"
 #include "core/branch/state.h"
+#include "core/branch/transferred_part.h"
 #include "core/tree/error_log.h"
 #include "fs/store/object_store.h"
 
@@ -69,8 +69,8 @@ class KeptState final : public PartKeeper {
     ErrorLog& errors;
     const Clock& clock;
     // What feeders share with the daemon. In the order in which they are loaded.
-    std::vector<HandedPart*> handed;
-    HandedDescriptors& descriptors;
+    std::vector<TransferredPart*> handed;
+    TransferredFds& descriptors;
   };
 
   // Of the objects in the memory.
@@ -107,8 +107,8 @@ class KeptState final : public PartKeeper {
   // instead, as nothing was saved before.
   bool write_through(const Branch& branch, const std::function<void(ObjectSink& sink)>& put);
   // As PartKeeper.
-  HandedDescriptors& descriptors() override { return dependencies_.descriptors; }
-  void write_through(HandedPart& part) override EXCLUDES(parts_mutex_);
+  TransferredFds& descriptors() override { return dependencies_.descriptors; }
+  void write_through(TransferredPart& part) override EXCLUDES(parts_mutex_);
   void put(const SavedObject& object) override;
   void remove(SavedKind kind, std::string_view label) override;
   void note_end() override { note_soon(); }

@@ -25,7 +25,6 @@
 #include "fs/daemon/background.h"
 #include "fs/daemon/daemon.h"
 #include "fs/daemon/descriptor_store.h"
-#include "fs/daemon/handed_formats.h"
 #include "fs/daemon/inheritance.h"
 #include "fs/daemon/keeper_log.h"
 #include "fs/daemon/kernel_feeder/feeder_supervisor.h"
@@ -43,6 +42,7 @@
 #include "fs/daemon/state_directory.h"
 #include "fs/daemon/system_call_filter.h"
 #include "fs/daemon/tracefs_below.h"
+#include "fs/daemon/transfer_formats.h"
 #include "fs/daemon/watchdog.h"
 #include "fs/keeper/keeper.h"
 #include "fs/keeper/program_check.h"
@@ -236,14 +236,14 @@ Inheritance inheritance_of(const Prepared& prepared, const Handover& handover) {
                   .sock_diag = options.sock_diag,
                   .feeder = side.feeder ? side.feeder->get() : -1,
                   .state = prepared.state ? prepared.state->fd() : -1,
-                  .socket = prepared.socket.hand_on(),
+                  .socket = prepared.socket.save_for_successor(),
                   .watchdog = {},
                   .owner = options.owner,
                   .has_terminal = options.has_terminal,
                   .mount_point = options.mount_point,
                   .rules_file = options.rules_file,
-                  .formats = handed_formats()};
-  if (side.watchdog) all.watchdog = side.watchdog->hand_on();
+                  .formats = transfer_formats()};
+  if (side.watchdog) all.watchdog = side.watchdog->save_for_successor();
   return all;
 }
 

@@ -8,11 +8,11 @@
 namespace tallyfs {
 namespace {
 
-constexpr std::uint16_t kPagesFormat = handed_format(SavedKind::kPages);
+constexpr std::uint16_t kPagesFormat = transfer_format(SavedKind::kPages);
 
 }  // namespace
 
-void Pages::hand_on(ObjectSink& sink, HandedDescriptors& descriptors) {
+void Pages::save_for_successor(ObjectSink& sink, TransferredFds& descriptors) {
   if (!switches_ || !shapes_) return;
   std::string bytes;
   ByteWriter out(bytes);
@@ -28,7 +28,7 @@ void Pages::hand_on(ObjectSink& sink, HandedDescriptors& descriptors) {
 }
 
 Result<Pages> Pages::take(const SavedObject& object, const Layout& layout,
-                          HandedDescriptors& descriptors) {
+                          TransferredFds& descriptors) {
   if (object.format != kPagesFormat) return other_format(object);
   ByteReader in(object.bytes);
   const auto epoch = in.get<std::uint64_t>();

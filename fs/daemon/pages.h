@@ -9,12 +9,12 @@
 #include <utility>
 
 #include "core/base/result.h"
-#include "core/branch/handed_part.h"
+#include "core/branch/transferred_part.h"
 #include "feeders/intake/switch_page.h"
 
 namespace tallyfs {
 
-class Pages final : public HandedPart {
+class Pages final : public TransferredPart {
  public:
   // How many entries of the page of switches each branch has. Numbers mean the same only where this
   // is the same.
@@ -40,13 +40,13 @@ class Pages final : public HandedPart {
 
   SavedKinds objects() const override { return saved_kinds(SavedKind::kPages); }
   // Nothing, if one of the pages is missing: then the next server draws an epoch of its own.
-  void hand_on(ObjectSink& sink, HandedDescriptors& descriptors) override;
+  void save_for_successor(ObjectSink& sink, TransferredFds& descriptors) override;
   // Nothing is left to be done: take() has read it.
-  Result<void> load(const SavedObject&, const Loading&, HandedDescriptors&) override { return {}; }
+  Result<void> load(const SavedObject&, const Loading&, TransferredFds&) override { return {}; }
 
   // Of the server before. kInvalid: one is missing, or the layout is another one.
   static Result<Pages> take(const SavedObject& object, const Layout& layout,
-                            HandedDescriptors& descriptors);
+                            TransferredFds& descriptors);
 
  private:
   std::uint64_t epoch_;

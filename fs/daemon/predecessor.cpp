@@ -13,7 +13,7 @@ constexpr SavedKinds kOfMount =
 }  // namespace
 
 std::optional<Result<Predecessor>> Predecessor::read(Handover& handover) {
-  HandedBytes bytes = handover.take_state();
+  TransferredBytes bytes = handover.take_state();
   if (bytes.is_unreadable()) {
     return Error{ErrorCode::kNoSpace, "what was left cannot be read: all that it had begins anew"};
   }
@@ -23,7 +23,7 @@ std::optional<Result<Predecessor>> Predecessor::read(Handover& handover) {
   return Predecessor(std::move(bytes), std::move(file.value()));
 }
 
-Predecessor::Predecessor(HandedBytes bytes, StateFile file)
+Predecessor::Predecessor(TransferredBytes bytes, StateFile file)
     : bytes_(std::move(bytes)), file_(std::move(file)) {
   auto& all = file_.objects;
   const auto of_mount = std::stable_partition(all.begin(), all.end(), [](const SavedObject& each) {
@@ -48,7 +48,7 @@ std::vector<SavedObject> Predecessor::open_files() const {
 }
 
 std::optional<Result<Pages>> take_pages(const StateFile& file, const Pages::Layout& layout,
-                                        HandedDescriptors& descriptors) {
+                                        TransferredFds& descriptors) {
   for (const SavedObject& each : file.objects) {
     if (!is_of(each, SavedKind::kPages)) continue;
     if (!file.is_whole()) return Error{ErrorCode::kInvalid, "what was left is not whole"};

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "core/base/result.h"
-#include "core/branch/handed_part.h"
 #include "core/branch/saved_object.h"
+#include "core/branch/transferred_part.h"
 #include "core/state/state_file.h"
 #include "fs/daemon/pages.h"
 #include "fs/keeper/handover.h"
@@ -31,15 +31,15 @@ class Predecessor {
   std::vector<SavedObject> open_files() const;
 
  private:
-  Predecessor(HandedBytes bytes, StateFile file);
+  Predecessor(TransferredBytes bytes, StateFile file);
 
-  HandedBytes bytes_;  // which the objects point into
+  TransferredBytes bytes_;  // which the objects point into
   StateFile file_;
   std::vector<SavedObject> of_mount_;
 };
 
 // Descriptors as the keeper holds them.
-class HeldInQueue final : public HandedDescriptors::Holder {
+class HeldInQueue final : public TransferredFds::Holder {
  public:
   explicit HeldInQueue(const DescriptorQueue& queue) : queue_(queue) {}
 
@@ -55,6 +55,6 @@ class HeldInQueue final : public HandedDescriptors::Holder {
 
 // Of the server before, that of its objects. Nothing: it had no pages. kInvalid.
 std::optional<Result<Pages>> take_pages(const StateFile& file, const Pages::Layout& layout,
-                                        HandedDescriptors& descriptors);
+                                        TransferredFds& descriptors);
 
 }  // namespace tallyfs

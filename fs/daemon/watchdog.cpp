@@ -108,15 +108,15 @@ Result<void> Watchdog::start_next(FeedSocket& socket, Place place, const Fd& don
   return {};
 }
 
-std::vector<Watchdog::HandedOn> Watchdog::hand_on() const {
-  std::vector<HandedOn> all;
+std::vector<Watchdog::Transferred> Watchdog::save_for_successor() const {
+  std::vector<Transferred> all;
   for (const Process& each : processes_) all.push_back({each.pipe.get(), each.id});
   return all;
 }
 
-Watchdog Watchdog::take_over(std::string mount_point, const std::vector<HandedOn>& from) {
+Watchdog Watchdog::take_over(std::string mount_point, const std::vector<Transferred>& from) {
   Watchdog watchdog(std::move(mount_point), std::nullopt);
-  for (const HandedOn& each : from) watchdog.processes_.push_back({Fd(each.pipe), each.id});
+  for (const Transferred& each : from) watchdog.processes_.push_back({Fd(each.pipe), each.id});
   return watchdog;
 }
 

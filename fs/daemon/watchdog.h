@@ -29,12 +29,12 @@ class Watchdog {
   static Result<Watchdog> start(FeedSocket& socket, const std::string& mount_point,
                                 std::optional<std::uint64_t> below);
   // What another program needs to go on with them in this process, see take_over().
-  struct HandedOn {
+  struct Transferred {
     int pipe = -1;
     pid_t id = 0;
   };
-  std::vector<HandedOn> hand_on() const;
-  static Watchdog take_over(std::string mount_point, const std::vector<HandedOn>& from);
+  std::vector<Transferred> save_for_successor() const;
+  static Watchdog take_over(std::string mount_point, const std::vector<Transferred>& from);
   Watchdog(Watchdog&& other) noexcept = default;
   Watchdog& operator=(Watchdog&&) = delete;
   ~Watchdog() { clean_up(); }

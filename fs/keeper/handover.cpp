@@ -51,7 +51,7 @@ Fd make_kept() { return Fd(::memfd_create("tallyfs-kept", MFD_CLOEXEC)); }
 }  // namespace
 
 // A server before may have written any number into the page: what is behind the end is not mapped.
-HandedBytes::HandedBytes(int state_fd, std::size_t size) : state_fd_(state_fd) {
+TransferredBytes::TransferredBytes(int state_fd, std::size_t size) : state_fd_(state_fd) {
   struct stat status {};
   const bool is_there = size != 0 && ::fstat(state_fd, &status) == 0 && status.st_size > 0 &&
                         static_cast<std::size_t>(status.st_size) >= size;
@@ -63,13 +63,13 @@ HandedBytes::HandedBytes(int state_fd, std::size_t size) : state_fd_(state_fd) {
   size_ = size;
 }
 
-HandedBytes::HandedBytes(HandedBytes&& other) noexcept
+TransferredBytes::TransferredBytes(TransferredBytes&& other) noexcept
     : state_fd_(std::exchange(other.state_fd_, -1)),
       memory_(std::exchange(other.memory_, nullptr)),
       size_(std::exchange(other.size_, 0)),
       is_unreadable_(other.is_unreadable_) {}
 
-HandedBytes::~HandedBytes() {
+TransferredBytes::~TransferredBytes() {
   if (memory_) ::munmap(memory_, size_);
   if (state_fd_ >= 0) (void)!::ftruncate(state_fd_, 0);
 }
@@ -179,7 +179,7 @@ Result<void> Handover::append_state(std::string_view piece) {
 void Handover::finish_state() { page_->has_state.store(true, std::memory_order_release); }
 
 // Empty from the first look on: a server that dies of it leaves its successor without.
-HandedBytes Handover::take_state() {
+TransferredBytes Handover::take_state() {
   const std::uint64_t bytes = std::exchange(page_->state_bytes, 0);
   const bool has_state = page_->has_state.exchange(false, std::memory_order_acquire);
   return {state_.get(), has_state ? bytes : 0};

@@ -21,14 +21,14 @@
 namespace tallyfs {
 
 // A state that was handed over, as bytes. The memory is free when this is destroyed.
-class HandedBytes {
+class TransferredBytes {
  public:
-  HandedBytes() = default;
+  TransferredBytes() = default;
   // state_fd: a memfd with so many bytes, which outlives this. It is emptied at the end.
-  HandedBytes(int state_fd, std::size_t size);
-  HandedBytes(HandedBytes&& other) noexcept;
-  HandedBytes& operator=(HandedBytes&&) = delete;
-  ~HandedBytes();
+  TransferredBytes(int state_fd, std::size_t size);
+  TransferredBytes(TransferredBytes&& other) noexcept;
+  TransferredBytes& operator=(TransferredBytes&&) = delete;
+  ~TransferredBytes();
 
   // Empty, too, where the memory cannot be read.
   bool is_unreadable() const { return is_unreadable_; }
@@ -93,7 +93,7 @@ class Handover {
   void finish_state();
   // Takes the state; empty: none was finished. The Handover outlives the bytes, and they are
   // destroyed before the next ones are appended.
-  HandedBytes take_state();
+  TransferredBytes take_state();
 
   // A poll(2) waits to be notified under this number.
   void note_poll(std::uint64_t handle);

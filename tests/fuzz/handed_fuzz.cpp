@@ -61,7 +61,7 @@ class Left final : public ObjectSink {
   }
 
   // What the next server gets.
-  HandedDescriptors::Received received() const { return held.received(); }
+  TransferredFds::Received received() const { return held.received(); }
 
   std::vector<Object> objects;
   HeldDescriptors held;
@@ -155,12 +155,12 @@ class Server {
     std::string bytes;
     ByteWriter out(bytes);
     tree_.save(out);
-    left.put(saved_object(SavedKind::kNodes, handed_format(SavedKind::kNodes), "nodes", bytes));
+    left.put(saved_object(SavedKind::kNodes, transfer_format(SavedKind::kNodes), "nodes", bytes));
     operations_.open_files().save(left);
-    for (Branch* const branch : branches_) branch->hand_on(left, now());
+    for (Branch* const branch : branches_) branch->save_for_successor(left, now());
     tracing_.tracing().save_records(left);
-    HandedDescriptors sent(&left.held);
-    lanes_.hand_on(left, sent);
+    TransferredFds sent(&left.held);
+    lanes_.save_for_successor(left, sent);
     return left;
   }
 
@@ -219,7 +219,7 @@ class Server {
     const Object* const nodes = find(before, SavedKind::kNodes);
     const Object* const handles = find(before, SavedKind::kHandles);
     if (!nodes || !handles || !OpenFiles::can_load(handles->saved())) return false;
-    return nodes->format == handed_format(SavedKind::kNodes) &&
+    return nodes->format == transfer_format(SavedKind::kNodes) &&
            tree_.expect(nodes->bytes).has_value();
   }
   static StateFile file_of(const Left& before) {
@@ -284,7 +284,7 @@ class Server {
   Ledger ledger_{{.per_uid = {.interfaces = 16, .statistics = 200, .bytes = 64u << 20},
                   .total = {.interfaces = 32, .statistics = kStatistics, .bytes = 64u << 20}}};
   FakeProcesses processes_;
-  HandedDescriptors descriptors_;
+  TransferredFds descriptors_;
   Tree tree_{clock_.now()};
   const bool has_nodes_;
   std::shared_ptr<ErrorLog> errors_;  // shared with the tree
@@ -296,7 +296,7 @@ class Server {
   tracing::TracingBranch tracing_{tree_, tracing_node_, ledger_, tracing_options(), clock_.now()};
   const std::array<Branch*, 3> branches_{&statistics_, &stats_, &tracing_};
   Lanes lanes_{Lanes::Dependencies{statistics_, ledger_, processes_, *errors_, clock_}, kDaemonUid};
-  const std::array<HandedPart*, 1> parts_{&lanes_};
+  const std::array<TransferredPart*, 1> parts_{&lanes_};
   NothingWaits barrier_{clock_};
   Operations operations_{{tree_, *errors_, statistics_.counters(), barrier_, clock_}, {}, {}};
 };

@@ -102,7 +102,7 @@ inline SavedObjects kept_as(const std::string& name, const SavedObjects& objects
 // The same for the contents of one object.
 inline std::string kept_contents(const std::string& name, SavedKind kind, std::string_view bytes) {
   SavedObjects left;
-  left.put(saved_object(kind, handed_format(kind), name_of(kind), bytes));
+  left.put(saved_object(kind, transfer_format(kind), name_of(kind), bytes));
   const SavedObjects kept = kept_as(name, left);
   return kept.size() == 1 ? std::string(kept.at(0).bytes) : std::string();
 }

@@ -9,11 +9,11 @@
 #include <span>
 #include <utility>
 
-#include "core/branch/handed_part.h"
+#include "core/branch/transferred_part.h"
 
 namespace tallyfs {
 
-class HeldDescriptors final : public HandedDescriptors::Holder {
+class HeldDescriptors final : public TransferredFds::Holder {
  public:
   Result<void> hold(std::uint32_t number, int fd) override {
     held_.emplace(number, Fd(::dup(fd)));
@@ -36,8 +36,8 @@ class HeldDescriptors final : public HandedDescriptors::Holder {
   // It is lost.
   void lose(std::uint32_t number) { held_.erase(number); }
   // What the next server gets.
-  HandedDescriptors::Received received() const {
-    HandedDescriptors::Received all;
+  TransferredFds::Received received() const {
+    TransferredFds::Received all;
     for (const auto& [number, fd] : held_) all.emplace_back(number, Fd(::dup(fd.get())));
     return all;
   }

@@ -21,7 +21,7 @@ namespace tallyfs::statistics {
 // Formats of the objects' contents, which have versions of their own within.
 inline constexpr std::uint16_t kInterfaceFormat = 1;
 inline constexpr std::uint16_t kRuleFormat = 1;
-inline constexpr std::uint16_t kFedFormat = handed_format(SavedKind::kFedInterface);
+inline constexpr std::uint16_t kFedFormat = transfer_format(SavedKind::kFedInterface);
 inline constexpr std::uint16_t kNumbersFormat = 1;
 // Format 1, which no release has had, did not begin with the version.
 inline constexpr std::uint16_t kChangesFormat = 2;

@@ -8,7 +8,7 @@
 namespace tallyfs::statistics {
 namespace {
 
-Error not_handed_here() { return {ErrorCode::kInvalid, "not what statistics/ hands on"}; }
+Error not_transferred_here() { return {ErrorCode::kInvalid, "not what statistics/ hands on"}; }
 
 template <typename Number>
 std::vector<Number> get_all(ByteReader& in) {
@@ -52,10 +52,10 @@ Result<void> StateLoader::load_fed(const SavedObject& object, const Loading& loa
   ByteReader in(object.bytes);
   FedInterface fed{.name = std::string(object.label)};
   fed.feeders = get_all<std::int32_t>(in);
-  if (!in.ok()) return not_handed_here();
-  auto loaded = Interface::load_handed(in, ledger_);
+  if (!in.ok()) return not_transferred_here();
+  auto loaded = Interface::load_transferred(in, ledger_);
   if (!loaded) return loaded.error();
-  if (in.left() != 0) return not_handed_here();
+  if (in.left() != 0) return not_transferred_here();
   if (fed.name == kOwnInterface) return counters_.resume_from(*loaded.value(), loading.now);
   const auto taken = apply_changes(fed.name, *loaded.value());
   // Without the pages, its feeders register it anew.
@@ -137,7 +137,7 @@ Result<void> StateLoader::end_loading(const Loading& loading) {
     registry_.enter(*entry, statistic);
   }
   if (is_whole) return {};
-  return not_handed_here();
+  return not_transferred_here();
 }
 
 }  // namespace tallyfs::statistics

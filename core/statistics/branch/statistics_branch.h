@@ -109,7 +109,9 @@ class StatisticsBranch final : public Branch {
     return saver_.save_at(path, sink, now);
   }
   // All of them, and the daemon's own, with their numbers and feeders; then the table of numbers.
-  void hand_on(ObjectSink& sink, Timestamp now) override { saver_.save_for_successor(sink, now); }
+  void save_for_successor(ObjectSink& sink, Timestamp now) override {
+    saver_.save_for_successor(sink, now);
+  }
   std::uint64_t stamp(Timestamp now) const override { return saver_.stamp(now); }
   Result<void> load(const SavedObject& object, const Loading& loading) override EXCLUDES(mutex_);
   Result<void> end_loading(const Loading& loading) override { return loader_.end_loading(loading); }

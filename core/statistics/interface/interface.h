@@ -212,10 +212,10 @@ class Interface {
   static Result<std::unique_ptr<Interface>> load(ByteReader& in, Ledger& ledger);
   // As save(), for the next server of a mount, in which feeders go on as if it were this one:
   // load() and resume() in one. Each statistic that feeders knew is to be given to resume_at() or
-  // publish_at() before anything else. hand_on() completes what has ended by now, too.
+  // publish_at() before anything else. save_for_successor() completes what has ended by now, too.
   void save_for_successor(ByteWriter& out, CellBudget& budget) const;
-  void hand_on(ByteWriter& out, Timestamp now, CellBudget& budget);
-  static Result<std::unique_ptr<Interface>> load_handed(ByteReader& in, Ledger& ledger);
+  void save_for_successor(ByteWriter& out, Timestamp now, CellBudget& budget);
+  static Result<std::unique_ptr<Interface>> load_transferred(ByteReader& in, Ledger& ledger);
   // As save_for_successor(), of statistics alone that were changed, each as a line may name it,
   // with its views; and which of them are not there any more. It saves at least one of the names,
   // under one hold of the lock; the caller saves the others in further calls.
@@ -224,8 +224,8 @@ class Interface {
     std::uint64_t version;  // up to which these are the interface's changes
   };
   SavedChanges save_changes(ByteWriter& out, std::span<const std::string> names) const;
-  // Right behind load_handed(): such changes in their order, but for those that the interface has
-  // already. Of changes that cannot be taken nothing is taken, and the first error is returned:
+  // Right behind load_transferred(): such changes in their order, but for those that the interface
+  // has already. Of changes that cannot be taken nothing is taken, and the first error is returned:
   // kInvalid: not what save_changes() writes; kNoSpace.
   Result<void> load_changes(std::span<const std::string> all);
   // SavedChanges::version of what save_changes() has written.

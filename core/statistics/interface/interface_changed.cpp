@@ -95,7 +95,7 @@ Result<void> Interface::take_changes(ByteReader& in) {
     names.push_back(in.get_text());
   }
   Ledger unbounded({.per_uid = kAnyNumber, .total = kAnyNumber});
-  auto loaded = load_handed(in, unbounded);
+  auto loaded = load_transferred(in, unbounded);
   if (!loaded) return loaded.error();
   if (in.left() != 0) return no_changes();
   Interface& from = *loaded.value();

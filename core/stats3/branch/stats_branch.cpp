@@ -6,8 +6,8 @@
 
 #include "core/base/steps.h"
 #include "core/base/text.h"
-#include "core/stats3/branch/handed_stats.h"
 #include "core/stats3/branch/saved_stats.h"
+#include "core/stats3/branch/transferred_stats.h"
 
 namespace tallyfs::stats3 {
 namespace {
@@ -420,7 +420,7 @@ Branch::SavedAt StatsBranch::save_at(std::string_view path, ObjectSink&, Timesta
   return path == "stats" || path.starts_with("stats/") ? SavedAt::kAll : SavedAt::kElsewhere;
 }
 
-void StatsBranch::hand_on(ObjectSink& sink, Timestamp) { put_for_successor(sink); }
+void StatsBranch::save_for_successor(ObjectSink& sink, Timestamp) { put_for_successor(sink); }
 
 void StatsBranch::put_for_successor(ObjectSink& sink) const {
   if (!put_handed_templates(*templates_, sink)) return;

@@ -70,7 +70,7 @@ class StatsBranch final : public Branch {
   void save(ObjectSink& sink) const override EXCLUDES(mutex_);
   SavedAt save_at(std::string_view path, ObjectSink& sink, Timestamp now) const override;
   // All of these, with numbers and processes; behind them the table of numbers.
-  void hand_on(ObjectSink& sink, Timestamp now) override EXCLUDES(mutex_);
+  void save_for_successor(ObjectSink& sink, Timestamp now) override EXCLUDES(mutex_);
   std::uint64_t stamp(Timestamp now) const override EXCLUDES(mutex_);
   Result<void> load(const SavedObject& object, const Loading& loading) override EXCLUDES(mutex_);
 

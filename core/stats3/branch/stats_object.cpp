@@ -122,7 +122,7 @@ std::uint64_t StatsObject::published() const {
   return published_;
 }
 
-void StatsObject::hand_on(ByteWriter& out) const {
+void StatsObject::save_for_successor(ByteWriter& out) const {
   const MutexLock lock(mutex_);
   out.put(std::uint8_t{asked_.has_value()});
   out.put(std::int64_t{asked_ ? asked_->monotonic.count() : 0});
@@ -131,7 +131,7 @@ void StatsObject::hand_on(ByteWriter& out) const {
   save_locked(out);
 }
 
-Result<void> StatsObject::load_handed(ByteReader& in, Timestamp now) {
+Result<void> StatsObject::load_transferred(ByteReader& in, Timestamp now) {
   const bool is_asked = in.get_flag();
   const Timestamp asked{.monotonic = std::chrono::nanoseconds(in.get<std::int64_t>()),
                         .realtime = std::chrono::nanoseconds(in.get<std::int64_t>())};

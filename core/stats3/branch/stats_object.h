@@ -43,8 +43,8 @@ class StatsObject {
   void save(ByteWriter& out) const EXCLUDES(mutex_);
   Result<void> load(ByteReader& in, Timestamp now) EXCLUDES(mutex_);
   // Saves and loads for a successor, with the demand for the object.
-  void hand_on(ByteWriter& out) const EXCLUDES(mutex_);
-  Result<void> load_handed(ByteReader& in, Timestamp now) EXCLUDES(mutex_);
+  void save_for_successor(ByteWriter& out) const EXCLUDES(mutex_);
+  Result<void> load_transferred(ByteReader& in, Timestamp now) EXCLUDES(mutex_);
   // One of its files has been opened.
   void ask(Timestamp now) EXCLUDES(mutex_);
   // It is gone from the tree, and its switch is another's; opens may still look at it.

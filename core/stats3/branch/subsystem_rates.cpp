@@ -226,7 +226,7 @@ SubsystemRates::Rates SubsystemRates::load_rates(ByteReader& in) {
   return rates;
 }
 
-void SubsystemRates::hand_on(ByteWriter& out) const {
+void SubsystemRates::save_for_successor(ByteWriter& out) const {
   const MutexLock lock(mutex_);
   out.put(changes_);
   out.put(feeders_changes_);
@@ -236,7 +236,7 @@ void SubsystemRates::hand_on(ByteWriter& out) const {
   save_locked(out);
 }
 
-void SubsystemRates::load_handed(ByteReader& in) {
+void SubsystemRates::load_transferred(ByteReader& in) {
   const auto changes = in.get<std::uint32_t>();
   const auto feeders_changes = in.get<std::uint64_t>();
   const auto feeders = get_processes(in);

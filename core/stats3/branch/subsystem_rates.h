@@ -50,8 +50,8 @@ class SubsystemRates {
   void load(ByteReader& in, Timestamp now) EXCLUDES(mutex_);
   // Saves and loads for a successor, with the changes that feeders know of: for feeders nothing has
   // changed.
-  void hand_on(ByteWriter& out) const EXCLUDES(mutex_);
-  void load_handed(ByteReader& in) EXCLUDES(mutex_);
+  void save_for_successor(ByteWriter& out) const EXCLUDES(mutex_);
+  void load_transferred(ByteReader& in) EXCLUDES(mutex_);
   // A feeder comes to a subsystem that is there. Its rates, read as by begin(), take the place of
   // those that a feeder brought. Nothing changes if the text is blank, or after a set().
   Result<void> come_again(std::string_view text, Timestamp now) EXCLUDES(mutex_);

@@ -388,7 +388,7 @@ Result<void> SavedTracing::load_settings(ByteReader& in, Timestamp now) {
 
 void Tracing::save(ObjectSink& sink) const { SavedTracing(*state_).save(sink); }
 
-void Tracing::hand_on(ObjectSink& sink) const {
+void Tracing::save_for_successor(ObjectSink& sink) const {
   SavedTracing(*state_, SavedTracing::Kernel::kAll).save(sink);
 }
 

@@ -139,7 +139,7 @@ class Tracing {
   // --- What outlives the daemon, as Branch has it. UserEvents saves the events of programs.
   void save(ObjectSink& sink) const;
   // save() for a successor, with all events of the kernel.
-  void hand_on(ObjectSink& sink) const;
+  void save_for_successor(ObjectSink& sink) const;
   // The traced records, for the next server of the same mount alone.
   void save_records(ObjectSink& sink) const;
   std::uint64_t stamp(Timestamp now) const;

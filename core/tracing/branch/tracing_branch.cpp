@@ -95,16 +95,16 @@ bool TracingBranch::process_ended(pid_t process, Timestamp now, const IsLate& is
 
 void TracingBranch::save(ObjectSink& sink) const {
   if (sink.reader() == ObjectSink::Reader::kSuccessor) {
-    if (!user_events_.hand_on(sink)) return;
+    if (!user_events_.save_for_successor(sink)) return;
     tracing_.save(sink);
     return user_events_.hand_on_numbers(sink);
   }
   if (user_events_.save(sink)) tracing_.save(sink);
 }
 
-void TracingBranch::hand_on(ObjectSink& sink, Timestamp) {
-  if (!user_events_.hand_on(sink)) return;
-  tracing_.hand_on(sink);
+void TracingBranch::save_for_successor(ObjectSink& sink, Timestamp) {
+  if (!user_events_.save_for_successor(sink)) return;
+  tracing_.save_for_successor(sink);
   user_events_.hand_on_numbers(sink);
 }
 

@@ -46,7 +46,7 @@ class TracingBranch final : public Branch {
   bool process_ended(pid_t process, Timestamp now, const IsLate& is_late = never_late) override;
   void save(ObjectSink& sink) const override;
   bool has_long_contents() const override { return true; }
-  void hand_on(ObjectSink& sink, Timestamp now) override;
+  void save_for_successor(ObjectSink& sink, Timestamp now) override;
   std::uint64_t stamp(Timestamp now) const override;
   Result<void> load(const SavedObject& object, const Loading& loading) override;
 

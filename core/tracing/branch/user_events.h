@@ -89,7 +89,7 @@ class UserEvents final : public EventSource {
   // Saves for a successor: all events, with their numbers and feeders, and, after all that is set
   // on them, the table of numbers. No switch is changed until that is loaded. False: the sink takes
   // no more.
-  bool hand_on(ObjectSink& sink) const EXCLUDES(mutex_);
+  bool save_for_successor(ObjectSink& sink) const EXCLUDES(mutex_);
   void hand_on_numbers(ObjectSink& sink) const EXCLUDES(mutex_);
   Result<void> load_fed(const SavedObject& object, const Loading& loading)
       EXCLUDES(defining_, mutex_);

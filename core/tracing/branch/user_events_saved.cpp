@@ -80,7 +80,7 @@ bool UserEvents::save(ObjectSink& sink) const {
   return true;
 }
 
-bool UserEvents::hand_on(ObjectSink& sink) const {
+bool UserEvents::save_for_successor(ObjectSink& sink) const {
   std::string bytes;
   for (SavedEvent& each : list()) {
     const auto [id, is_in_use] = tracing_.known(each.system, each.name);

@@ -12,9 +12,9 @@ namespace {
 
 Fd some_descriptor() { return Fd(::open("/dev/null", O_RDONLY | O_CLOEXEC)); }
 
-TEST(HandedDescriptorsTest, HoldsEachOnceUntilItIsRemovedAndThatIsFlushed) {
+TEST(TransferredFdsTest, HoldsEachOnceUntilItIsRemovedAndThatIsFlushed) {
   HeldDescriptors held;
-  HandedDescriptors descriptors(&held);
+  TransferredFds descriptors(&held);
   const Fd one = some_descriptor(), two = some_descriptor();
   const auto number = descriptors.add(one.get());
   EXPECT_EQ(descriptors.add(one.get()), number);
@@ -27,16 +27,16 @@ TEST(HandedDescriptorsTest, HoldsEachOnceUntilItIsRemovedAndThatIsFlushed) {
   EXPECT_NE(descriptors.add(one.get()), number) << "another one may have that number of a file";
 }
 
-TEST(HandedDescriptorsTest, TheNextServerKeepsThoseThatItAdoptsUnderTheirNumbers) {
+TEST(TransferredFdsTest, TheNextServerKeepsThoseThatItAdoptsUnderTheirNumbers) {
   HeldDescriptors held;
   std::uint32_t kept = 0, unknown = 0;
   {
-    HandedDescriptors before(&held);
+    TransferredFds before(&held);
     const Fd one = some_descriptor(), two = some_descriptor();
     kept = before.add(one.get());
     unknown = before.add(two.get());
   }
-  HandedDescriptors next(&held, held.received());
+  TransferredFds next(&held, held.received());
   const Fd one = next.take(kept);
   ASSERT_TRUE(one.valid());
   EXPECT_FALSE(next.take(kept).valid()) << "once";
@@ -50,14 +50,14 @@ TEST(HandedDescriptorsTest, TheNextServerKeepsThoseThatItAdoptsUnderTheirNumbers
 }
 
 // The kernel gives the number of a file that was closed to the next one that is opened.
-TEST(HandedDescriptorsTest, WhereNothingIsKeptThoseOfAReloadAreThoseThatAreOpenThen) {
+TEST(TransferredFdsTest, WhereNothingIsKeptThoseOfAReloadAreThoseThatAreOpenThen) {
   HeldDescriptors held;
   std::uint32_t first = 0;
   {
-    HandedDescriptors before(&held);
+    TransferredFds before(&held);
     first = before.add(some_descriptor().get());
   }
-  HandedDescriptors next(&held, held.received());
+  TransferredFds next(&held, held.received());
   Fd one = next.take(first);
   next.adopt(first, one.get());
   next.forget_all();
@@ -78,40 +78,40 @@ TEST(HandedDescriptorsTest, WhereNothingIsKeptThoseOfAReloadAreThoseThatAreOpenT
   EXPECT_EQ(is.st_ino, expected.st_ino);
 }
 
-TEST(HandedDescriptorsTest, RefusesOneTooManyAndTakesItOnceAnotherIsRemoved) {
+TEST(TransferredFdsTest, RefusesOneTooManyAndTakesItOnceAnotherIsRemoved) {
   HeldDescriptors held;
   held.allow(2);
-  HandedDescriptors descriptors(&held);
+  TransferredFds descriptors(&held);
   const Fd one = some_descriptor(), two = some_descriptor(), three = some_descriptor();
   (void)descriptors.add(one.get());
   (void)descriptors.add(two.get());
-  EXPECT_EQ(descriptors.add(three.get()), HandedDescriptors::kNone);
+  EXPECT_EQ(descriptors.add(three.get()), TransferredFds::kNone);
   EXPECT_EQ(held.size(), 2u);
   descriptors.remove(one.get());
-  EXPECT_NE(descriptors.add(three.get()), HandedDescriptors::kNone);
+  EXPECT_NE(descriptors.add(three.get()), TransferredFds::kNone);
   EXPECT_EQ(held.size(), 2u);
 }
 
-TEST(HandedDescriptorsTest, ARefusalForWantOfRoomGoesOverNoneThatAreInUse) {
+TEST(TransferredFdsTest, ARefusalForWantOfRoomGoesOverNoneThatAreInUse) {
   HeldDescriptors held;
   held.allow(1);
-  HandedDescriptors descriptors(&held);
+  TransferredFds descriptors(&held);
   const Fd one = some_descriptor(), two = some_descriptor();
   (void)descriptors.add(one.get());
-  EXPECT_EQ(descriptors.add(two.get()), HandedDescriptors::kNone);
+  EXPECT_EQ(descriptors.add(two.get()), TransferredFds::kNone);
   EXPECT_EQ(held.times_kept(), 0u);
 }
 
-TEST(HandedDescriptorsTest, HoldsARemovedOneUntilItIsFlushedHoweverManyAreAdded) {
+TEST(TransferredFdsTest, HoldsARemovedOneUntilItIsFlushedHoweverManyAreAdded) {
   HeldDescriptors held;
-  HandedDescriptors descriptors(&held);
+  TransferredFds descriptors(&held);
   const Fd one = some_descriptor();
   const auto number = descriptors.add(one.get());
   descriptors.remove(one.get());
   std::vector<Fd> others(200);
   for (Fd& each : others) {
     each = some_descriptor();
-    ASSERT_NE(descriptors.add(each.get()), HandedDescriptors::kNone);
+    ASSERT_NE(descriptors.add(each.get()), TransferredFds::kNone);
   }
   EXPECT_NE(held.times_kept(), 0u);
   EXPECT_TRUE(held.has(number));
@@ -120,10 +120,10 @@ TEST(HandedDescriptorsTest, HoldsARemovedOneUntilItIsFlushedHoweverManyAreAdded)
   EXPECT_EQ(held.size(), others.size());
 }
 
-TEST(HandedDescriptorsTest, TheFirstFlushLetsGoOfWhatAServerOfAnotherVersionHasLeft) {
+TEST(TransferredFdsTest, TheFirstFlushLetsGoOfWhatAServerOfAnotherVersionHasLeft) {
   HeldDescriptors held;
   (void)held.hold(5, some_descriptor().get());
-  HandedDescriptors descriptors(&held);
+  TransferredFds descriptors(&held);
   descriptors.flush();
   EXPECT_EQ(held.size(), 0u);
   descriptors.flush();

@@ -1,17 +1,17 @@
-#include "fs/daemon/handed_formats.h"
+#include "fs/daemon/transfer_formats.h"
 
 #include <gtest/gtest.h>
 
 namespace tallyfs {
 namespace {
 
-TEST(HandedFormatsTest, ThisVersionReadsItsOwnAndThoseOfOneThatLeavesLess) {
-  EXPECT_TRUE(check_handed_formats(handed_formats()));
+TEST(TransferFormatsTest, ThisVersionReadsItsOwnAndThoseOfOneThatLeavesLess) {
+  EXPECT_TRUE(check_handed_formats(transfer_formats()));
   EXPECT_TRUE(check_handed_formats("32:1"));
   EXPECT_TRUE(check_handed_formats(""));
 }
 
-TEST(HandedFormatsTest, AnotherFormatOrKindIsRefused) {
+TEST(TransferFormatsTest, AnotherFormatOrKindIsRefused) {
   for (const char* const others : {"32:2", "32:1 63:1", "16:1", "64:1", "9999999999:1", "32", "32:",
                                    "32:1x", "nonsense", "32:-1"}) {
     EXPECT_FALSE(check_handed_formats(others)) << others;

@@ -33,9 +33,9 @@ Timestamp golden_moment(std::int64_t seconds) {
   return {std::chrono::seconds(seconds), std::chrono::seconds(1'000 + seconds)};
 }
 
-SavedObjects left_by(HandedPart& part, HandedDescriptors& descriptors) {
+SavedObjects left_by(TransferredPart& part, TransferredFds& descriptors) {
   SavedObjects left;
-  part.hand_on(left, descriptors);
+  part.save_for_successor(left, descriptors);
   return left;
 }
 
@@ -47,13 +47,13 @@ std::string contents_of(const Value& value) {
   return bytes;
 }
 
-TEST(HandedGoldenTest, PagesOfFeeders) {
+TEST(TransferGoldenTest, PagesOfFeeders) {
   constexpr Pages::Layout kLayout{.statistics = 64, .stats = 8, .events = 8};
   Pages before(7, kLayout, SwitchPage::create(80).value(), ShapePage::create(64).value());
   HeldDescriptors held;
-  HandedDescriptors sent(&held);
+  TransferredFds sent(&held);
   const SavedObjects kept = golden::kept_as("pages.2.hex", left_by(before, sent));
-  HandedDescriptors received(nullptr, held.received());
+  TransferredFds received(nullptr, held.received());
   auto next = Pages::take(kept.at(0), kLayout, received);
   ASSERT_TRUE(next) << next.error().reason;
   EXPECT_EQ(next.value().epoch(), 7u);
@@ -61,7 +61,7 @@ TEST(HandedGoldenTest, PagesOfFeeders) {
 }
 
 // Of a process that lives.
-TEST(HandedGoldenTest, ProcessesWhoseEndIsAwaited) {
+TEST(TransferGoldenTest, ProcessesWhoseEndIsAwaited) {
   std::string bytes;
   ByteWriter out(bytes);
   out.put(std::int32_t{kFirstPid});
@@ -70,9 +70,9 @@ TEST(HandedGoldenTest, ProcessesWhoseEndIsAwaited) {
   const std::string kept = golden::kept_contents("processes.1.hex", SavedKind::kProcesses, bytes);
   EventLoop loop;
   ProcessEnds next(loop, 0, [](const Sender&) { return ProcessEnds::Heard::kDone; });
-  HandedDescriptors::Received received;
+  TransferredFds::Received received;
   received.emplace_back(0, Fd(static_cast<int>(::syscall(SYS_pidfd_open, ::getpid(), 0))));
-  HandedDescriptors descriptors(nullptr, std::move(received));
+  TransferredFds descriptors(nullptr, std::move(received));
   const auto object = saved_object(SavedKind::kProcesses, 1, "processes", kept);
   ASSERT_TRUE(next.load(object, kGoesOn, descriptors));
   EXPECT_TRUE(next.watches(kFirstPid));
@@ -80,7 +80,7 @@ TEST(HandedGoldenTest, ProcessesWhoseEndIsAwaited) {
 }
 
 // Both have a statistic and a feeder with one ring, of which one record was taken.
-TEST(HandedGoldenTest, LanesAndTheirRings) {
+TEST(TransferGoldenTest, LanesAndTheirRings) {
   LanesFixture before("type=list entries_max=9 base=16");
   RingFeeder feeder(*before.lanes_, LanesFixture::sender());
   ASSERT_TRUE(feeder.bind(*before.lanes_, before.number_));
@@ -89,10 +89,10 @@ TEST(HandedGoldenTest, LanesAndTheirRings) {
   EXPECT_EQ(before.lanes_->take(std::chrono::hours(1)).records, 1u);
   ASSERT_TRUE(feeder.put(3));
   HeldDescriptors held;
-  HandedDescriptors sent(&held);
+  TransferredFds sent(&held);
   const SavedObjects kept = golden::kept_as("lanes.2.hex", left_by(*before.lanes_, sent));
   LanesFixture next("type=list entries_max=9 base=16");
-  HandedDescriptors received(nullptr, held.received());
+  TransferredFds received(nullptr, held.received());
   for (std::size_t i = 0; i < kept.size(); ++i) {
     const auto loaded = next.lanes_->load(kept.at(i), kGoesOn, received);
     EXPECT_TRUE(loaded) << loaded.error().reason;
@@ -131,7 +131,7 @@ class GoldenTree {
   NodeId web = 0, definition = 0;
 };
 
-TEST(HandedGoldenTest, NumbersOfNames) {
+TEST(TransferGoldenTest, NumbersOfNames) {
   GoldenTree before(golden_moment(1), Tree::kFirst);
   before.fill(golden_moment(2));
   const NodeId data =
@@ -147,7 +147,7 @@ TEST(HandedGoldenTest, NumbersOfNames) {
   EXPECT_EQ(contents_of(next.tree), kept);
 }
 
-TEST(HandedGoldenTest, DirectoriesThatTheKernelKnows) {
+TEST(TransferGoldenTest, DirectoriesThatTheKernelKnows) {
   constexpr NodeId kDirectory = 7;
   Notifier before([](NodeId) { return true; });
   before.gives_attributes(kDirectory);
@@ -178,7 +178,7 @@ std::shared_ptr<OpenFile> golden_open_file(const GoldenTree& fixture) {
   return open;
 }
 
-TEST(HandedGoldenTest, OpenFilesAndTheirNumbers) {
+TEST(TransferGoldenTest, OpenFilesAndTheirNumbers) {
   GoldenTree fixture(golden_moment(1), Tree::kFirst);
   fixture.fill(golden_moment(2));
   const auto open = golden_open_file(fixture);

@@ -27,16 +27,16 @@ class Counters final : public DaemonCounters {
 };
 
 // Of which something has ended.
-class EndedPart final : public HandedPart {
+class EndedPart final : public TransferredPart {
  public:
   EndedPart(SavedKind kind, std::vector<SavedKind>& put) : kind_(kind), put_(put) {}
 
   SavedKinds objects() const override { return saved_kinds(kind_); }
-  void hand_on(ObjectSink& sink, HandedDescriptors&) override {
+  void save_for_successor(ObjectSink& sink, TransferredFds&) override {
     (void)sink.put(saved_object(kind_, 1, "all", has_ended_ ? "" : "ended"));
   }
-  Result<void> load(const SavedObject&, const Loading&, HandedDescriptors&) override { return {}; }
-  void end_save(ObjectSink& sink, HandedDescriptors&) override {
+  Result<void> load(const SavedObject&, const Loading&, TransferredFds&) override { return {}; }
+  void end_save(ObjectSink& sink, TransferredFds&) override {
     put_.push_back(kind_);
     has_ended_ = sink.put(saved_object(kind_, 1, "all", bytes_));
   }
@@ -132,7 +132,7 @@ class KeptStateTest : public testing::Test {
   FakeClock clock_;
   Counters counters_;
   ErrorLog errors_{clock_.now()};
-  HandedDescriptors descriptors_;
+  TransferredFds descriptors_;
   NumberedBranch branch_;
   std::vector<Branch*> branches_{&branch_};
   std::vector<SavedKind> put_;

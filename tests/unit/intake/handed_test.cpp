@@ -25,7 +25,7 @@ class SlowClock final : public Clock {
   mutable std::chrono::nanoseconds passed_{0};
 };
 
-class HandedIntakeTest : public IntakeTest {
+class TransferredIntakeTest : public IntakeTest {
  protected:
   Dispatcher::Dependencies ticking_dependencies() {
     return {.statistics = statistics_, .branches = branches_, .errors = errors_, .clock = ticks_};
@@ -33,8 +33,8 @@ class HandedIntakeTest : public IntakeTest {
   // What one leaves is loaded by the next.
   static void hand_over(Intake& from, Intake& to) {
     SavedObjects objects;
-    HandedDescriptors none;
-    from.hand_on(objects, none);
+    TransferredFds none;
+    from.save_for_successor(objects, none);
     for (std::size_t i = 0; i < objects.size(); ++i) {
       const SavedObject each = objects.at(i);
       const auto loaded = to.load(each, {.now = {}, .has_pages = true}, none);
@@ -46,7 +46,7 @@ class HandedIntakeTest : public IntakeTest {
   EventLoop first_loop_, next_loop_;
 };
 
-TEST_F(HandedIntakeTest, WhatWasReceivedAndNotTakenInGoesToTheNextServer) {
+TEST_F(TransferredIntakeTest, WhatWasReceivedAndNotTakenInGoesToTheNextServer) {
   constexpr int kDatagrams = 12, kLines = 30;
   Intake first(first_loop_, socket_, ticking_dependencies());
   Feeder feeder(path_);
@@ -76,7 +76,7 @@ TEST_F(HandedIntakeTest, WhatWasReceivedAndNotTakenInGoesToTheNextServer) {
 }
 
 // In the middle of the first of them it is over.
-TEST_F(HandedIntakeTest, WhatIsNotTakenInAtTheEndIsCounted) {
+TEST_F(TransferredIntakeTest, WhatIsNotTakenInAtTheEndIsCounted) {
   constexpr std::uint64_t kDatagrams = 12;
   Intake last(first_loop_, socket_, ticking_dependencies());
   Feeder feeder(path_);
@@ -91,7 +91,7 @@ TEST_F(HandedIntakeTest, WhatIsNotTakenInAtTheEndIsCounted) {
   EXPECT_EQ(last.drop_left(Intake::Senders::kRefused), 0u);
 }
 
-TEST_F(HandedIntakeTest, ASocketThatRefusesSendersGivesWhatItHas) {
+TEST_F(TransferredIntakeTest, ASocketThatRefusesSendersGivesWhatItHas) {
   Intake last(first_loop_, socket_, ticking_dependencies());
   Feeder feeder(path_);
   feeder.send("web/a 1");
@@ -108,7 +108,7 @@ TEST_F(HandedIntakeTest, ASocketThatRefusesSendersGivesWhatItHas) {
   EXPECT_TRUE(taken.all);
 }
 
-TEST_F(HandedIntakeTest, AnUidClaimsNoMoreDropsByAReload) {
+TEST_F(TransferredIntakeTest, AnUidClaimsNoMoreDropsByAReload) {
   Intake first(first_loop_, socket_, ticking_dependencies());
   Feeder feeder(path_);
   const auto claim = [&](Intake& intake) {
@@ -125,11 +125,11 @@ TEST_F(HandedIntakeTest, AnUidClaimsNoMoreDropsByAReload) {
   EXPECT_EQ(own("dropped"), DropClaims::kOfUidMax);
 }
 
-TEST_F(HandedIntakeTest, WhatIsCutOffIsRefused) {
+TEST_F(TransferredIntakeTest, WhatIsCutOffIsRefused) {
   Intake first(first_loop_, socket_, ticking_dependencies());
   SavedObjects objects;
-  HandedDescriptors none;
-  first.hand_on(objects, none);
+  TransferredFds none;
+  first.save_for_successor(objects, none);
   ASSERT_EQ(objects.size(), 2u);
   for (const SavedObject whole : {objects.at(0), objects.at(1)}) {
     for (std::size_t size = 0; size < whole.bytes.size(); ++size) {

@@ -13,14 +13,14 @@ constexpr pid_t kNextFeeder = kFeeder + 1;
 
 class Keeper final : public PartKeeper {
  public:
-  HandedDescriptors& descriptors() override { return descriptors_; }
-  void write_through(HandedPart&) override {}
+  TransferredFds& descriptors() override { return descriptors_; }
+  void write_through(TransferredPart&) override {}
   void put(const SavedObject& object) override { put_.emplace_back(object.label); }
   void remove(SavedKind, std::string_view label) override { std::erase(put_, label); }
   void note_end() override {}
 
   HeldDescriptors held_;
-  HandedDescriptors descriptors_{&held_};
+  TransferredFds descriptors_{&held_};
   std::vector<std::string> put_;
 };
 
@@ -95,7 +95,7 @@ TEST_F(LanesEndedTest, AFileStaysWhereTheListWithoutItCannotBeWritten) {
   const std::size_t size = sink.size_;
   EXPECT_EQ(sink.label_, "lanes");
   EXPECT_EQ(held(), 1u);
-  fixture_.lanes_->hand_on(sink, keeper_.descriptors_);
+  fixture_.lanes_->save_for_successor(sink, keeper_.descriptors_);
   EXPECT_GT(sink.size_, size) << "it is not left out";
   sink.is_full_ = false;
   fixture_.lanes_->begin_save();

@@ -45,10 +45,10 @@ class LanesFixture {
   void hand_over(const Ledger::Limits& limits = {}) {
     SavedObjects objects;
     HeldDescriptors held;
-    HandedDescriptors sent(&held);
-    statistics_->hand_on(objects, clock_.now());
-    lanes_->hand_on(objects, sent);
-    HandedDescriptors descriptors(nullptr, held.received());
+    TransferredFds sent(&held);
+    statistics_->save_for_successor(objects, clock_.now());
+    lanes_->save_for_successor(objects, sent);
+    TransferredFds descriptors(nullptr, held.received());
     lanes_.reset();
     statistics_.reset();
     EXPECT_EQ(ledger_->total().bytes, 0u);

@@ -45,8 +45,8 @@ TEST(LanesTest, ABindingThatIsRepeatedIsHandedOnOnce) {
   fixture.make_lane();
   const auto handed_on = [&] {
     SavedObjects objects;
-    HandedDescriptors descriptors;
-    fixture.lanes_->hand_on(objects, descriptors);
+    TransferredFds descriptors;
+    fixture.lanes_->save_for_successor(objects, descriptors);
     return objects.at(2).bytes.size();
   };
   const std::size_t before = handed_on();

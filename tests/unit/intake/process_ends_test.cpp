@@ -115,9 +115,9 @@ TEST_F(ProcessEndsTest, RefusesAProcessWithTheNumberOfOneWhoseEndIsNotOver) {
   out.put(std::int32_t{next.pid()});
   out.put(std::uint32_t{0});
   out.put(std::uint32_t{0});
-  HandedDescriptors::Received received;
+  TransferredFds::Received received;
   received.emplace_back(0, std::move(pidfd));
-  HandedDescriptors descriptors(nullptr, std::move(received));
+  TransferredFds descriptors(nullptr, std::move(received));
   ASSERT_TRUE(processes_.load(saved_object(SavedKind::kProcesses, 1, "processes", bytes),
                               {.has_pages = true}, descriptors));
   again_ = 1;
@@ -144,7 +144,7 @@ TEST_F(ProcessEndsTest, AProcessWhoseDescriptorIsLostIsWatchedByItsNumberOrHasEn
     out.put(std::uint32_t{0});
     out.put(std::uint32_t{5});
   }
-  HandedDescriptors descriptors;
+  TransferredFds descriptors;
   EXPECT_FALSE(processes_.load(saved_object(SavedKind::kProcesses, 1, "processes", bytes),
                                {.has_pages = true}, descriptors));
   ASSERT_TRUE(processes_.watches(lives.pid()));
@@ -163,7 +163,7 @@ TEST_F(ProcessEndsTest, AProcessThatHasEndedNeedsNoRoomInTheNextServer) {
   gone.end();
   std::string bytes;
   ByteWriter out(bytes);
-  HandedDescriptors::Received received;
+  TransferredFds::Received received;
   for (std::uint32_t i = 0; i <= ProcessEnds::kProcessesOfUidMax; ++i) {
     out.put(std::int32_t{kFirst + static_cast<pid_t>(i)});
     out.put(std::uint32_t{kGreedy});
@@ -171,7 +171,7 @@ TEST_F(ProcessEndsTest, AProcessThatHasEndedNeedsNoRoomInTheNextServer) {
     const bool is_last = i == ProcessEnds::kProcessesOfUidMax;
     received.emplace_back(i, is_last ? std::move(over) : Fd(::dup(alive.get())));
   }
-  HandedDescriptors descriptors(nullptr, std::move(received));
+  TransferredFds descriptors(nullptr, std::move(received));
   const auto loaded =
       processes_.load(saved_object(SavedKind::kProcesses, 1, "processes", bytes),
                       {.has_pages = true}, descriptors);

@@ -95,7 +95,7 @@ class RingIntakeTest : private SharedPages, public IntakeTest {
     out.put_text({});  // its address
     for (int flag = 0; flag < 3; ++flag) out.put(std::uint8_t{0});
     out.put_text("web/s 1");
-    HandedDescriptors none;
+    TransferredFds none;
     const Loading loading{.now = ticks_.now(), .has_pages = true};
     ASSERT_TRUE(intake.load(saved_object(SavedKind::kLateDatagram, 1, "0", bytes), loading, none));
     intake.start();

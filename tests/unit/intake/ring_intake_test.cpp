@@ -486,12 +486,12 @@ TEST_F(RingIntakeTest, TheNextServerGoesOnWithLanesBesideOneThatIsSpoilt) {
   ASSERT_TRUE(one.bind(*lanes_, number) && two.bind(*lanes_, number));
   SavedObjects objects;
   HeldDescriptors held;
-  HandedDescriptors sent(&held);
-  lanes_->hand_on(objects, sent);
+  TransferredFds sent(&held);
+  lanes_->save_for_successor(objects, sent);
   for (const std::size_t spoilt : {0u, 1u}) {
     auto received = held.received();
     received[spoilt].second.reset();
-    HandedDescriptors descriptors(nullptr, std::move(received));
+    TransferredFds descriptors(nullptr, std::move(received));
     Lanes next(lane_ports(), ::geteuid());
     bool all = true;
     for (std::size_t i = 0; i < objects.size(); ++i) {

@@ -64,9 +64,9 @@ void hand_over(Side& from, Side& to) {
   std::string bytes;
   ByteWriter out(bytes);
   HeldDescriptors held;
-  HandedDescriptors sent(&held);
+  TransferredFds sent(&held);
   from.channels.save(out, sent);
-  HandedDescriptors left(nullptr, held.received());
+  TransferredFds left(nullptr, held.received());
   ByteReader in(bytes);
   to.channels.load(in, left);
   EXPECT_TRUE(in.ok());

@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-#include "core/branch/handed_part.h"
+#include "core/branch/transferred_part.h"
 #include "tests/unit/fake_processes.h"
 #include "tests/unit/golden_state.h"
 #include "tests/unit/statistics_branch/statistics_fixture.h"
@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t kHandedSwitches = 8;
 
 // What feeders have mapped, which outlives the servers.
-struct HandedPages {
+struct TransferredPages {
   std::array<Switch, kHandedSwitches> switches{};
   std::array<Shape, kHandedSwitches> shapes{};
   FakeProcesses processes;
@@ -25,9 +25,9 @@ struct HandedPages {
   }
 };
 
-class HandedTest : protected HandedPages, public StatisticsTest {
+class TransferTest : protected TransferredPages, public StatisticsTest {
  protected:
-  HandedTest() : StatisticsTest(HandedPages::dependencies()) {}
+  TransferTest() : StatisticsTest(TransferredPages::dependencies()) {}
 
   std::uint64_t make(const std::string& text) { return execute("create " + text).value().number; }
   const Switch& switch_of(std::uint64_t number) const {
@@ -40,20 +40,20 @@ class HandedTest : protected HandedPages, public StatisticsTest {
 
 SavedObjects handed_by(StatisticsBranch& statistics, const FakeClock& clock) {
   SavedObjects objects;
-  statistics.hand_on(objects, clock.now());
+  statistics.save_for_successor(objects, clock.now());
   return objects;
 }
 
 // The next server. has_pages: it goes on with those of the one before.
 class Next {
  public:
-  Next(HandedPages& pages, StatisticsBranch& before, const FakeClock& clock, bool has_pages = true,
-       const Ledger::Limits& limits = {})
+  Next(TransferredPages& pages, StatisticsBranch& before, const FakeClock& clock,
+       bool has_pages = true, const Ledger::Limits& limits = {})
       : Next(pages, handed_by(before, clock), clock, has_pages, limits) {}
-  Next(HandedPages& pages, const SavedObjects& objects, const FakeClock& clock,
+  Next(TransferredPages& pages, const SavedObjects& objects, const FakeClock& clock,
        bool has_pages = true, const Ledger::Limits& limits = {})
       : Next(pages, objects, clock, {.now = clock.now(), .has_pages = has_pages}, limits) {}
-  Next(HandedPages& pages, const SavedObjects& objects, const FakeClock& clock,
+  Next(TransferredPages& pages, const SavedObjects& objects, const FakeClock& clock,
        const Loading& loading, const Ledger::Limits& limits = {})
       : clock_(clock),
         ledger_(limits, kDaemon),
@@ -88,7 +88,7 @@ class Next {
   StatisticsBranch statistics_;
 };
 
-TEST_F(HandedTest, NumbersGoOnAndAreNotGivenTwice) {
+TEST_F(TransferTest, NumbersGoOnAndAreNotGivenTwice) {
   const auto a = make("web/a on=1");
   const auto gone = make("web/b");
   const auto list = make("web/c on=1 type=list entries_max=10");
@@ -105,7 +105,7 @@ TEST_F(HandedTest, NumbersGoOnAndAreNotGivenTwice) {
   EXPECT_EQ(made, gone + (std::uint64_t{1} << 32)) << "the next of the same slot";
 }
 
-TEST_F(HandedTest, ObjectsOfTheFirstFormatsAreTakenOver) {
+TEST_F(TransferTest, ObjectsOfTheFirstFormatsAreTakenOver) {
   const auto a = make("web/a on=1");
   (void)make("web/b");
   make("web/view of=a type=range on=1");
@@ -127,7 +127,7 @@ TEST_F(HandedTest, ObjectsOfTheFirstFormatsAreTakenOver) {
   EXPECT_EQ(next.read("web", "data"), "a 2\nview 2 3 3.500 4\n");
 }
 
-TEST_F(HandedTest, NoSwitchAndNoEraChanges) {
+TEST_F(TransferTest, NoSwitchAndNoEraChanges) {
   const auto on = make("web/on on=1");
   const auto off = make("web/off");
   const auto list = make("web/list on=1 type=list entries_max=10");
@@ -144,7 +144,7 @@ TEST_F(HandedTest, NoSwitchAndNoEraChanges) {
   EXPECT_NE(switch_of(off).generation.load(), off >> 32);
 }
 
-TEST_F(HandedTest, ANumberThatWasNotAskedForIsPublishedLater) {
+TEST_F(TransferTest, ANumberThatWasNotAskedForIsPublishedLater) {
   send("web/named", 1);
   Next next(*this, statistics_, clock_);
   ASSERT_TRUE(next.loaded) << next.loaded.error().reason;
@@ -156,7 +156,7 @@ TEST_F(HandedTest, ANumberThatWasNotAskedForIsPublishedLater) {
   EXPECT_EQ(next.read("web", "data"), "named 2 1 1.500 2\n");
 }
 
-TEST_F(HandedTest, ANumberThatWasNotAskedForIsPublishedLaterInASlotThatWasUsed) {
+TEST_F(TransferTest, ANumberThatWasNotAskedForIsPublishedLaterInASlotThatWasUsed) {
   const auto gone = make("web/gone on=1");
   ASSERT_TRUE(execute("remove web/gone"));
   send("web/named", 1);
@@ -168,7 +168,7 @@ TEST_F(HandedTest, ANumberThatWasNotAskedForIsPublishedLaterInASlotThatWasUsed) 
   EXPECT_EQ(switch_of(number).on & kRouteMask, kRouteCell);
 }
 
-TEST_F(HandedTest, AnInterfaceOfAFeederGoesOnAndGoesWithIt) {
+TEST_F(TransferTest, AnInterfaceOfAFeederGoesOnAndGoesWithIt) {
   const Sender feeder(kAlice, 4711);
   ASSERT_TRUE(execute("create web lifetime=feeder", feeder));
   const auto a = make("web/a on=1");
@@ -179,11 +179,11 @@ TEST_F(HandedTest, AnInterfaceOfAFeederGoesOnAndGoesWithIt) {
   EXPECT_EQ(next.read("web", "data"), "(no interface)");
 }
 
-TEST_F(HandedTest, WithoutThePagesFeedersBeginAnew) {
+TEST_F(TransferTest, WithoutThePagesFeedersBeginAnew) {
   const Sender feeder(kAlice, 4711);
   ASSERT_TRUE(execute("create mine lifetime=feeder", feeder));
   ASSERT_TRUE(send(make("web/a on=1"), 3));
-  HandedPages others;
+  TransferredPages others;
   Next next(others, statistics_, clock_, false);
   ASSERT_TRUE(next.loaded);
   EXPECT_EQ(next.read("mine", "data"), "(no interface)");
@@ -192,7 +192,7 @@ TEST_F(HandedTest, WithoutThePagesFeedersBeginAnew) {
   EXPECT_NE(others.switches.at(static_cast<std::uint32_t>(number)).on.load(), 0u);
 }
 
-TEST_F(HandedTest, TheDaemonsOwnNumbersGoOn) {
+TEST_F(TransferTest, TheDaemonsOwnNumbersGoOn) {
   statistics_.counters().count("datagrams", 7, clock_.now());
   statistics_.counters().record("dropped_by", 4711, 3, clock_.now());
   Next next(*this, statistics_, clock_);
@@ -202,7 +202,7 @@ TEST_F(HandedTest, TheDaemonsOwnNumbersGoOn) {
   EXPECT_NE(data.find("dropped_by 0x1267 3\n"), std::string::npos) << data;
 }
 
-TEST_F(HandedTest, ViewsOfTheDaemonsOwnNumbersGoOn) {
+TEST_F(TransferTest, ViewsOfTheDaemonsOwnNumbersGoOn) {
   ASSERT_TRUE(execute("define tallyfs name=mine of=datagrams type=range", Sender(0, 1)));
   statistics_.counters().count("datagrams", 7, clock_.now());
   const std::string before = read("tallyfs", "definition");
@@ -214,7 +214,7 @@ TEST_F(HandedTest, ViewsOfTheDaemonsOwnNumbersGoOn) {
   EXPECT_NE(data.find("mine 9 0 0.000 0\n"), std::string::npos) << data;
 }
 
-TEST_F(HandedTest, TheDaemonsOwnNumbersNeedTheirRoomOnce) {
+TEST_F(TransferTest, TheDaemonsOwnNumbersNeedTheirRoomOnce) {
   const std::uint64_t fresh = ledger_.total().bytes;
   ASSERT_TRUE(execute("define tallyfs name=dropped_by entries_max=100000", Sender(0, 1)));
   statistics_.counters().record("dropped_by", 4711, 3, clock_.now());
@@ -227,7 +227,7 @@ TEST_F(HandedTest, TheDaemonsOwnNumbersNeedTheirRoomOnce) {
 
 // A large interface is not written whole for a change of one statistic, and not at once where a
 // line has changed all of them.
-TEST_F(HandedTest, WhatCommandsHaveChangedIsWritten) {
+TEST_F(TransferTest, WhatCommandsHaveChangedIsWritten) {
   KeptObjects kept;
   unsigned soon = 0;
   statistics_.changes().keep(
@@ -272,7 +272,7 @@ TEST_F(HandedTest, WhatCommandsHaveChangedIsWritten) {
   EXPECT_FALSE(statistics_.changes().has_changes());
 }
 
-TEST_F(HandedTest, OfFewLongStatisticsOnlyTheNamedAreWritten) {
+TEST_F(TransferTest, OfFewLongStatisticsOnlyTheNamedAreWritten) {
   KeptObjects kept;
   statistics_.changes().keep({.write = [&](const auto& put) { return put(kept), true; }});
   const auto list = make("long/list type=list entries_max=1000 on=1");
@@ -290,7 +290,7 @@ TEST_F(HandedTest, OfFewLongStatisticsOnlyTheNamedAreWritten) {
   EXPECT_EQ(kept.puts(SavedKind::kFedInterface), wholes + 1) << "all of them are named";
 }
 
-TEST_F(HandedTest, EachInterfaceIsWrittenOnceInWhateverOrderLinesNameThem) {
+TEST_F(TransferTest, EachInterfaceIsWrittenOnceInWhateverOrderLinesNameThem) {
   KeptObjects kept;
   statistics_.changes().keep({.write = [&](const auto& put) { return put(kept), true; }});
   for (const char* each : {"a/x", "b/x", "c/x"}) (void)make(each);
@@ -305,7 +305,7 @@ TEST_F(HandedTest, EachInterfaceIsWrittenOnceInWhateverOrderLinesNameThem) {
   EXPECT_EQ(kept.puts(SavedKind::kFedInterface), before + 3);
 }
 
-TEST_F(HandedTest, ChangesThatDoNotFitCostNoMoreThanThemselves) {
+TEST_F(TransferTest, ChangesThatDoNotFitCostNoMoreThanThemselves) {
   for (int i = 0; i < 100; ++i) make("big/" + std::to_string(i));
   KeptObjects kept;
   statistics_.save(kept);
@@ -347,7 +347,7 @@ class OvertakenSink final : public ObjectSink {
 };
 
 // The other thread is answered when it has told the sink, and must not be overwritten then.
-TEST_F(HandedTest, WhatIsWrittenLastOfAnInterfaceIsWhatIsThere) {
+TEST_F(TransferTest, WhatIsWrittenLastOfAnInterfaceIsWhatIsThere) {
   OvertakenSink sink;
   const auto write = [&] { statistics_.save_at("statistics/web", sink, clock_.now()); };
   make("web/a");
@@ -366,7 +366,7 @@ TEST_F(HandedTest, WhatIsWrittenLastOfAnInterfaceIsWhatIsThere) {
 }
 
 // The memory has version 0 of what it had before, and gets what is newer.
-TEST_F(HandedTest, WhatIsTakenOverIsNewerThanWhatTheMemoryHas) {
+TEST_F(TransferTest, WhatIsTakenOverIsNewerThanWhatTheMemoryHas) {
   class Versions final : public ObjectSink {
    public:
     Reader reader() const override { return Reader::kSuccessor; }
@@ -379,7 +379,7 @@ TEST_F(HandedTest, WhatIsTakenOverIsNewerThanWhatTheMemoryHas) {
     std::uint64_t changes_ = 0;
   };
   make("web/a");
-  HandedPages of_restarted, of_next;
+  TransferredPages of_restarted, of_next;
   Next restarted(of_restarted, SavedObjects(statistics_), clock_);
   Next next(of_next, restarted.statistics(), clock_);
   ASSERT_TRUE(next.loaded) << next.loaded.error().reason;
@@ -391,7 +391,7 @@ TEST_F(HandedTest, WhatIsTakenOverIsNewerThanWhatTheMemoryHas) {
 // A kill may come when the memory has an interface that was made again, and changes still of the
 // one before: of this server, or of the one before, which was killed, or was reloaded without
 // having saved them.
-TEST_F(HandedTest, ChangesDoNotComeIntoALaterInterfaceOfTheName) {
+TEST_F(TransferTest, ChangesDoNotComeIntoALaterInterfaceOfTheName) {
   const Loading killed{.now = clock_.now(), .has_pages = true, .is_after_kill = true};
   for (int i = 0; i < 100; ++i) make("web/" + std::to_string(i));
   KeptObjects kept;
@@ -400,7 +400,7 @@ TEST_F(HandedTest, ChangesDoNotComeIntoALaterInterfaceOfTheName) {
   ASSERT_TRUE(execute("define web name=7 units=us"));
   statistics_.changes().write(clock_.now());
   ASSERT_EQ(kept.labels(SavedKind::kFedChanges), std::vector<std::string>{"web/0"});
-  HandedPages of_next;
+  TransferredPages of_next;
   Next next(of_next, kept.for_loading(), clock_, killed);
   ASSERT_TRUE(next.loaded) << next.loaded.error().reason;
   EXPECT_NE(next.read("web", "definition").find("units=us"), std::string::npos);
@@ -408,7 +408,7 @@ TEST_F(HandedTest, ChangesDoNotComeIntoALaterInterfaceOfTheName) {
     ASSERT_TRUE(server.execute("remove web"));
     ASSERT_TRUE(server.execute("create web/again"));
   };
-  HandedPages of_reloaded;
+  TransferredPages of_reloaded;
   Next reloaded(of_reloaded, statistics_, clock_);
   make_again(reloaded);
   make_again(next);
@@ -416,7 +416,7 @@ TEST_F(HandedTest, ChangesDoNotComeIntoALaterInterfaceOfTheName) {
   for (const StatisticsBranch* const server :
        {&reloaded.statistics(), &next.statistics(), &statistics_}) {
     server->save(kept);
-    HandedPages of_last;
+    TransferredPages of_last;
     Next last(of_last, kept.for_loading(), clock_, killed);
     ASSERT_TRUE(last.loaded) << last.loaded.error().reason;
     EXPECT_EQ(last.read("web", "data"), "again 0\n");
@@ -447,7 +447,7 @@ class OneCell final : public CellSource {
 };
 
 // Two feeders have cells of a statistic, and one ends without a sample that was not read before.
-TEST_F(HandedTest, CellsThatWereTakenOutAreSavedThoughNoSampleIsNew) {
+TEST_F(TransferTest, CellsThatWereTakenOutAreSavedThoughNoSampleIsNew) {
   const auto a = make("web/a on=1");
   const auto ends = std::make_shared<OneCell>(1, 7), stays = std::make_shared<OneCell>(2, 1);
   ASSERT_TRUE(statistics_.bind_cells(a, ends, 0));
@@ -464,7 +464,7 @@ TEST_F(HandedTest, CellsThatWereTakenOutAreSavedThoughNoSampleIsNew) {
   EXPECT_EQ(next.read("web", "data"), "a 8\n");
 }
 
-TEST_F(HandedTest, WhatUsersHaveSetStaysWhenDefaultsComeLater) {
+TEST_F(TransferTest, WhatUsersHaveSetStaysWhenDefaultsComeLater) {
   make("web/a on=1");
   ASSERT_TRUE(execute("define web name=a type=range"));
   Next next(*this, statistics_, clock_);
@@ -472,7 +472,7 @@ TEST_F(HandedTest, WhatUsersHaveSetStaysWhenDefaultsComeLater) {
   EXPECT_NE(next.read("web", "definition").find("type=range"), std::string::npos);
 }
 
-TEST_F(HandedTest, APeriodOfAHistoryGoesOn) {
+TEST_F(TransferTest, APeriodOfAHistoryGoesOn) {
   const auto a = make("web/a on=1 type=history period=1000000 entries_max=10 mode=increments");
   ASSERT_TRUE(send(a, 3));
   clock_.advance(std::chrono::milliseconds(300));
@@ -483,10 +483,10 @@ TEST_F(HandedTest, APeriodOfAHistoryGoesOn) {
   EXPECT_NE(data.find("] 2\n"), std::string::npos) << data;
 }
 
-TEST_F(HandedTest, WhatIsNoStateOfOursIsRefused) {
+TEST_F(TransferTest, WhatIsNoStateOfOursIsRefused) {
   make("web/a on=1");
   SavedObjects objects;
-  statistics_.hand_on(objects, clock_.now());
+  statistics_.save_for_successor(objects, clock_.now());
   for (std::size_t i = 0; i < objects.size(); ++i) {
     const SavedObject whole = objects.at(i);
     if (whole.label != "web") continue;
@@ -495,7 +495,7 @@ TEST_F(HandedTest, WhatIsNoStateOfOursIsRefused) {
       part.bytes = whole.bytes.substr(0, size);
       Tree tree{clock_.now()};
       Ledger ledger{Ledger::Limits{}};
-      HandedPages pages;
+      TransferredPages pages;
       StatisticsBranch other(tree, ledger, kDaemon, clock_.now(), pages.dependencies());
       EXPECT_FALSE(other.load(part, {.now = clock_.now(), .has_pages = true})) << size;
     }

@@ -105,7 +105,7 @@ struct CellsFixture {
   void hand_over(CellBudget some, const std::vector<std::shared_ptr<FakeSource>>& sources) {
     std::string bytes;
     ByteWriter out(bytes);
-    fixture.interface->hand_on(out, fixture.clock.now(), some);
+    fixture.interface->save_for_successor(out, fixture.clock.now(), some);
     resume(bytes, sources);
   }
   // The same after a kill, with what was saved some time before.
@@ -117,7 +117,7 @@ struct CellsFixture {
   }
   void resume(const std::string& bytes, const std::vector<std::shared_ptr<FakeSource>>& sources) {
     ByteReader in(bytes);
-    auto next = Interface::load_handed(in, fixture.ledger);
+    auto next = Interface::load_transferred(in, fixture.ledger);
     ASSERT_TRUE(next);
     fixture.interface = std::move(next.value());
     for (std::size_t i = 0; i < shapes.size(); ++i) {

@@ -30,7 +30,7 @@ struct ChangedFixture : Fixture {
 std::unique_ptr<Interface> load(const std::string& whole, const std::vector<std::string>& changes,
                                 Ledger& ledger) {
   ByteReader in(whole);
-  auto loaded = Interface::load_handed(in, ledger);
+  auto loaded = Interface::load_transferred(in, ledger);
   EXPECT_TRUE(loaded.has_value());
   const auto taken = loaded.value()->load_changes(changes);
   EXPECT_TRUE(taken) << taken.error().reason;
@@ -170,7 +170,7 @@ TEST(ChangedTest, OfChangesThatDoNotFitNothingIsTaken) {
   limits.per_uid.bytes = 100'000;
   Ledger ledger(limits);
   ByteReader in(whole);
-  const auto loaded = Interface::load_handed(in, ledger);
+  const auto loaded = Interface::load_transferred(in, ledger);
   ASSERT_TRUE(loaded);
   const Holdings had = ledger.total();
   const auto taken = loaded.value()->load_changes(std::vector{too_large});

@@ -25,7 +25,7 @@ class StatsHandedTest : public SubsystemsTest {
 
 SavedObjects handed_by(StatsBranch& stats, const FakeClock& clock) {
   SavedObjects objects;
-  stats.hand_on(objects, clock.now());
+  stats.save_for_successor(objects, clock.now());
   return objects;
 }
 
@@ -137,7 +137,7 @@ TEST_F(StatsHandedTest, WithoutThePagesFeedersBeginAnew) {
 
 TEST_F(StatsHandedTest, DamagedContentsAreRefused) {
   SavedObjects objects;
-  subsystems_.hand_on(objects, clock_.now());
+  subsystems_.save_for_successor(objects, clock_.now());
   const Loading loading{.now = clock_.now(), .has_pages = true};
   for (std::size_t i = 0; i < objects.size(); ++i) {
     const std::string bytes(objects.at(i).bytes);

@@ -23,7 +23,7 @@ class TracingExpectedTest : public testing::Test {
   }
   static void hand_over(TracingDaemon& from, TracingDaemon& to) {
     SavedObjects left;
-    from.branch().hand_on(left, from.now());
+    from.branch().save_for_successor(left, from.now());
     to.branch().tracing().expect(to.kernel());
     EXPECT_TRUE(to.load(left));
   }

@@ -57,7 +57,7 @@ TEST_F(TracingRecordsSavedTest, TheFirstFormatsOfWhatIsHandedOnAreTaken) {
   ASSERT_TRUE(daemon_.tell("event define web/short lifetime=feeder u64 us"));
   ASSERT_TRUE(daemon_.offer("sched_waking", kWaking));
   SavedObjects left;
-  daemon_.branch().hand_on(left, clock_.now());
+  daemon_.branch().save_for_successor(left, clock_.now());
   daemon_.branch().tracing().save_records(left);
   const SavedObjects kept = golden::kept_as("tracing_handed.1.hex", left, clock_.now());
   next_.branch().tracing().expect(next_.kernel());
@@ -68,7 +68,7 @@ TEST_F(TracingRecordsSavedTest, TheFirstFormatsOfWhatIsHandedOnAreTaken) {
     EXPECT_EQ(next_.read(path), daemon_.read(path)) << path;
   }
   SavedObjects again;
-  next_.branch().hand_on(again, clock_.now());
+  next_.branch().save_for_successor(again, clock_.now());
   next_.branch().tracing().save_records(again);
   EXPECT_EQ(again, kept);
 }

@@ -314,7 +314,7 @@ TEST_F(UserEventsTest, InTheNextServerNumbersAndSwitchesStay) {
   const auto kept = define("u64 lat").value().number;
   const auto of_feeder = define("lifetime=feeder u64 lat", feeder, "short").value().number;
   SavedObjects objects;
-  ASSERT_TRUE(events_.hand_on(objects));
+  ASSERT_TRUE(events_.save_for_successor(objects));
   events_.hand_on_numbers(objects);
   switches_[0].on = 3;  // as the server before has left it
   std::array<Switch, 8>& page = switches_;

@@ -23,7 +23,7 @@
 namespace tallyfs::stats3 {
 
 // A subsystem or an object on its way to the next server. It may be removed meanwhile.
-struct HandedEntry {
+struct TransferredEntry {
   NodeId node = 0;
   SavedKind kind = SavedKind::kFedSubsystem;
   std::string label{};
@@ -34,12 +34,12 @@ struct HandedEntry {
 };
 
 // In the order in which they came: a subsystem before its objects.
-std::vector<HandedEntry> list_handed(const Subsystems& subsystems);
+std::vector<TransferredEntry> list_handed(const Subsystems& subsystems);
 // The table of numbers, as bytes.
 std::string handed_numbers(const Subsystems& subsystems);
 // Both are false when the sink takes no more.
 bool put_handed_templates(const FeederTemplates& templates, ObjectSink& sink);
-bool put_handed(const std::vector<HandedEntry>& entries, ObjectSink& sink);
+bool put_handed(const std::vector<TransferredEntry>& entries, ObjectSink& sink);
 // Behind all of these.
 void put_handed_numbers(std::string_view numbers, ObjectSink& sink);
 // A stamp of the state that only a successor loads: feeders, and objects that end with their

@@ -11,20 +11,20 @@
 namespace tallyfs {
 namespace {
 
-constexpr std::uint16_t kLanesFormat = handed_format(SavedKind::kLanes);
-constexpr std::uint16_t kRingsFormat = handed_format(SavedKind::kLaneRings);
+constexpr std::uint16_t kLanesFormat = transfer_format(SavedKind::kLanes);
+constexpr std::uint16_t kRingsFormat = transfer_format(SavedKind::kLaneRings);
 
 Error no_handed_lanes() { return {ErrorCode::kInvalid, "not lanes as they are handed on"}; }
 
 }  // namespace
 
-void Lanes::hand_on(ObjectSink& sink, HandedDescriptors& descriptors) {
+void Lanes::save_for_successor(ObjectSink& sink, TransferredFds& descriptors) {
   if (!put_lanes(sink, descriptors, Ended::kAll)) return;
   hand_on_rings(sink, descriptors);
   if (sink.reader() != ObjectSink::Reader::kSuccessor) hand_on_bindings(sink);
 }
 
-bool Lanes::put_lanes(ObjectSink& sink, HandedDescriptors& descriptors, Ended which) {
+bool Lanes::put_lanes(ObjectSink& sink, TransferredFds& descriptors, Ended which) {
   std::string bytes;
   ByteWriter out(bytes);
   {
@@ -41,7 +41,7 @@ bool Lanes::put_lanes(ObjectSink& sink, HandedDescriptors& descriptors, Ended wh
 }
 
 void Lanes::put_lane(ByteWriter& out, std::uint64_t number, const Lane& lane,
-                     HandedDescriptors& descriptors) const {
+                     TransferredFds& descriptors) const {
   out.put(number);
   out.put(std::int32_t{lane.process});
   out.put(std::uint32_t{lane.uid});
@@ -106,7 +106,7 @@ void Lanes::begin_save() {
 }
 
 // The bindings first, as long as the lanes of which they are can be loaded.
-void Lanes::end_save(ObjectSink& sink, HandedDescriptors& descriptors) {
+void Lanes::end_save(ObjectSink& sink, TransferredFds& descriptors) {
   {
     const MutexLock lock(mutex_);
     for (std::size_t i = 0; i < saved_ends_; ++i) {
@@ -128,12 +128,12 @@ void Lanes::end_save(ObjectSink& sink, HandedDescriptors& descriptors) {
   hand_on_rings(sink, descriptors);
 }
 
-void Lanes::remove_descriptors(const Lane& lane, HandedDescriptors& descriptors) {
+void Lanes::remove_descriptors(const Lane& lane, TransferredFds& descriptors) {
   descriptors.remove(lane.file->fd());
   if (lane.rings.has_tails()) descriptors.remove(lane.rings.tails_fd());
 }
 
-void Lanes::hand_on_rings(ObjectSink& sink, HandedDescriptors& descriptors) {
+void Lanes::hand_on_rings(ObjectSink& sink, TransferredFds& descriptors) {
   std::string bytes;
   ByteWriter out(bytes);
   {
@@ -149,7 +149,7 @@ void Lanes::hand_on_rings(ObjectSink& sink, HandedDescriptors& descriptors) {
 }
 
 Result<void> Lanes::load(const SavedObject& object, const Loading& loading,
-                         HandedDescriptors& descriptors) {
+                         TransferredFds& descriptors) {
   if (is_of(object, SavedKind::kLaneRings)) return load_rings(object, loading, descriptors);
   if (is_of(object, SavedKind::kLaneBindings)) return load_bindings(object, loading);
   if (object.format != kLanesFormat) return other_format(object);
@@ -168,8 +168,7 @@ Result<void> Lanes::load(const SavedObject& object, const Loading& loading,
 }
 
 // A feeder goes on counting in its lane, so it is kept where its uid has no more room for it.
-Result<void> Lanes::load_lane(ByteReader& in, const Loading& loading,
-                              HandedDescriptors& descriptors) {
+Result<void> Lanes::load_lane(ByteReader& in, const Loading& loading, TransferredFds& descriptors) {
   const auto number = in.get<std::uint64_t>();
   const pid_t process = in.get<std::int32_t>();
   const uid_t uid = in.get<std::uint32_t>();
@@ -222,7 +221,7 @@ Result<void> Lanes::load_bindings(const SavedObject& object, const Loading& load
 
 // If a lane could not be loaded, the others are loaded all the same.
 Result<void> Lanes::load_rings(const SavedObject& object, const Loading& loading,
-                               HandedDescriptors& descriptors) {
+                               TransferredFds& descriptors) {
   if (object.format != kRingsFormat) return other_format(object);
   if (!loading.has_pages) return {};
   ByteReader in(object.bytes);

@@ -66,7 +66,7 @@ void Intake::finish(std::chrono::nanoseconds at_most) {
   dispatcher_.publish_counts(clock_.now());
 }
 
-void Intake::hand_on(ObjectSink& sink, HandedDescriptors& descriptors) {
+void Intake::save_for_successor(ObjectSink& sink, TransferredFds& descriptors) {
   std::string bytes;
   ByteWriter out(bytes);
   channels_.save(out, descriptors);
@@ -85,7 +85,7 @@ void Intake::hand_on(ObjectSink& sink, HandedDescriptors& descriptors) {
 }
 
 Result<void> Intake::load(const SavedObject& object, const Loading& loading,
-                          HandedDescriptors& descriptors) {
+                          TransferredFds& descriptors) {
   ByteReader in(object.bytes);
   if (is_of(object, SavedKind::kUnseenProcesses)) {
     if (object.format != kUnseenFormat) return other_format(object);

@@ -1,4 +1,4 @@
-#include "fs/daemon/handed_formats.h"
+#include "fs/daemon/transfer_formats.h"
 
 #include <cstdint>
 #include <limits>
@@ -13,10 +13,10 @@ constexpr unsigned kKindsMax = std::numeric_limits<SavedKinds>::digits;
 
 }  // namespace
 
-std::string handed_formats() {
+std::string transfer_formats() {
   std::string all;
   for (unsigned kind = 0; kind < kKindsMax; ++kind) {
-    const unsigned format = handed_format(static_cast<SavedKind>(kind));
+    const unsigned format = transfer_format(static_cast<SavedKind>(kind));
     if (format == 0) continue;
     if (!all.empty()) all.push_back(' ');
     all.append(std::to_string(kind)).append(":").append(std::to_string(format));
@@ -31,7 +31,7 @@ Result<void> check_handed_formats(const std::string& others) {
     unsigned kind = 0, format = 0;
     char colon = 0;
     const bool is_pair = (fields >> kind >> colon >> format) && colon == ':' && fields.eof();
-    if (is_pair && kind < kKindsMax && format == handed_format(static_cast<SavedKind>(kind))) {
+    if (is_pair && kind < kKindsMax && format == transfer_format(static_cast<SavedKind>(kind))) {
       continue;
     }
     std::string reason("the daemon that runs would leave what this version does not read");

@@ -1,10 +1,10 @@
-#include "core/branch/handed_part.h"
+#include "core/branch/transferred_part.h"
 
 #include <algorithm>
 
 namespace tallyfs {
 
-HandedDescriptors::HandedDescriptors(Holder* holder, Received received) : holder_(holder) {
+TransferredFds::TransferredFds(Holder* holder, Received received) : holder_(holder) {
   for (auto& [number, fd] : received) {
     last_number_ = std::max(last_number_, number);
     received_.emplace(number, std::move(fd));
@@ -12,7 +12,7 @@ HandedDescriptors::HandedDescriptors(Holder* holder, Received received) : holder
   held_ = received_.size();
 }
 
-std::uint32_t HandedDescriptors::add(int fd) {
+std::uint32_t TransferredFds::add(int fd) {
   if (fd < 0) return kNone;
   const MutexLock lock(mutex_);
   const auto known = by_fd_.find(fd);
@@ -24,7 +24,7 @@ std::uint32_t HandedDescriptors::add(int fd) {
   return number;
 }
 
-Result<void> HandedDescriptors::hold(std::uint32_t number, int fd) {
+Result<void> TransferredFds::hold(std::uint32_t number, int fd) {
   if (held_ >= holder_->most()) {
     removed_.clear();
     if (held_ > numbers().size()) (void)keep_only_these();
@@ -38,7 +38,7 @@ Result<void> HandedDescriptors::hold(std::uint32_t number, int fd) {
   return {};
 }
 
-Result<void> HandedDescriptors::keep_only_these() {
+Result<void> TransferredFds::keep_only_these() {
   const Numbers all = numbers();
   if (auto kept = holder_->keep_only(all); !kept) return kept;
   held_ = all.size();
@@ -46,7 +46,7 @@ Result<void> HandedDescriptors::keep_only_these() {
   return {};
 }
 
-void HandedDescriptors::remove(int fd) {
+void TransferredFds::remove(int fd) {
   const MutexLock lock(mutex_);
   const auto found = by_fd_.find(fd);
   if (found == by_fd_.end()) return;
@@ -56,7 +56,7 @@ void HandedDescriptors::remove(int fd) {
 }
 
 // Descriptors of the server before that were not taken are of no use.
-void HandedDescriptors::flush() {
+void TransferredFds::flush() {
   const MutexLock lock(mutex_);
   if (!has_useless_) return;
   received_.clear();
@@ -64,7 +64,7 @@ void HandedDescriptors::flush() {
   has_useless_ = holder_ && !keep_only_these();
 }
 
-void HandedDescriptors::forget_all() {
+void TransferredFds::forget_all() {
   const MutexLock lock(mutex_);
   by_fd_.clear();
   received_.clear();
@@ -72,18 +72,18 @@ void HandedDescriptors::forget_all() {
   has_useless_ = holder_ && !keep_only_these();
 }
 
-Fd HandedDescriptors::take(std::uint32_t number) {
+Fd TransferredFds::take(std::uint32_t number) {
   const MutexLock lock(mutex_);
   const auto found = received_.find(number);
   return found == received_.end() ? Fd() : std::move(found->second);
 }
 
-void HandedDescriptors::adopt(std::uint32_t number, int fd) {
+void TransferredFds::adopt(std::uint32_t number, int fd) {
   const MutexLock lock(mutex_);
   by_fd_.emplace(fd, number);
 }
 
-HandedDescriptors::Numbers HandedDescriptors::numbers() const {
+TransferredFds::Numbers TransferredFds::numbers() const {
   Numbers all = removed_;
   for (const auto& [fd, number] : by_fd_) all.push_back(number);
   for (const auto& [number, fd] : received_) {

@@ -1,4 +1,4 @@
-#include "core/stats3/branch/handed_stats.h"
+#include "core/stats3/branch/transferred_stats.h"
 
 #include <algorithm>
 #include <utility>
@@ -14,8 +14,9 @@ namespace {
 
 Error not_handed_on() { return {ErrorCode::kInvalid, "not what stats/ hands on"}; }
 
-HandedEntry handed(const Subsystem& subsystem) {
-  HandedEntry handed{.node = subsystem.node, .label = subsystem.name, .rates = subsystem.rates};
+TransferredEntry handed(const Subsystem& subsystem) {
+  TransferredEntry handed{
+      .node = subsystem.node, .label = subsystem.name, .rates = subsystem.rates};
   std::vector<pid_t> feeders;
   subsystem.feeders.each([&](pid_t process) { feeders.push_back(process); });
   ByteWriter out(handed.head);
@@ -25,8 +26,8 @@ HandedEntry handed(const Subsystem& subsystem) {
   return handed;
 }
 
-HandedEntry handed(const Object& object) {
-  HandedEntry handed{
+TransferredEntry handed(const Object& object) {
+  TransferredEntry handed{
       .node = object.freeform, .kind = SavedKind::kFedStatsObject, .object = object.content};
   handed.label.append(object.owner->name).append("/").append(object.name);
   ByteWriter out(handed.head);
@@ -36,11 +37,11 @@ HandedEntry handed(const Object& object) {
   return handed;
 }
 
-std::string bytes_of(const HandedEntry& entry) {
+std::string bytes_of(const TransferredEntry& entry) {
   std::string bytes = entry.head;
   ByteWriter out(bytes);
-  if (entry.rates) entry.rates->hand_on(out);
-  if (entry.object) entry.object->hand_on(out);
+  if (entry.rates) entry.rates->save_for_successor(out);
+  if (entry.object) entry.object->save_for_successor(out);
   return bytes;
 }
 
@@ -52,13 +53,13 @@ bool was_removed(const Subsystems& subsystems, std::uint64_t number, const Loadi
 
 }  // namespace
 
-std::vector<HandedEntry> list_handed(const Subsystems& subsystems) {
-  std::vector<HandedEntry> all;
+std::vector<TransferredEntry> list_handed(const Subsystems& subsystems) {
+  std::vector<TransferredEntry> all;
   for (const auto& [name, subsystem] : subsystems.all()) {
     all.push_back(handed(*subsystem));
     for (const auto& [object_name, object] : subsystem->objects) all.push_back(handed(*object));
   }
-  std::ranges::sort(all, {}, &HandedEntry::node);
+  std::ranges::sort(all, {}, &TransferredEntry::node);
   return all;
 }
 
@@ -84,8 +85,8 @@ bool put_handed_templates(const FeederTemplates& templates, ObjectSink& sink) {
   return true;
 }
 
-bool put_handed(const std::vector<HandedEntry>& entries, ObjectSink& sink) {
-  for (const HandedEntry& each : entries) {
+bool put_handed(const std::vector<TransferredEntry>& entries, ObjectSink& sink) {
+  for (const TransferredEntry& each : entries) {
     const std::string bytes = bytes_of(each);
     if (!sink.put(saved_object(each.kind, kSavedFormat, each.label, bytes))) return false;
   }
@@ -143,7 +144,7 @@ Result<void> load_fed_subsystem(Subsystems& subsystems, const SavedObject& objec
   auto made = subsystems.prepare(object.label, uid, loading.now, before);
   if (!made) return made.error();
   Subsystem& subsystem = made.value();
-  subsystem.rates->load_handed(in);
+  subsystem.rates->load_transferred(in);
   if (!in.ok() || in.left() != 0) {
     subsystem.rates->detach();
     if (!before) subsystems.take_back(subsystem);
@@ -179,7 +180,7 @@ Result<void> load_fed_object(Subsystems& subsystems, const SavedObject& object,
   const Subsystems::Number before = loading.has_pages ? Subsystems::Number(number) : std::nullopt;
   const auto made = subsystems.add_object(*owner, path.statistic, loading.now, before);
   if (!made) return made.error();
-  auto loaded = made.value()->content->load_handed(in, loading.now);
+  auto loaded = made.value()->content->load_transferred(in, loading.now);
   if (loaded && in.left() != 0) loaded = not_handed_on();
   if (!loaded) {
     subsystems.forget(*made.value(), loading.now);

@@ -22,7 +22,7 @@ namespace tallyfs {
 // called after objects were saved that no longer name it.
 //
 // Thread-safe.
-class HandedDescriptors {
+class TransferredFds {
  public:
   static constexpr std::uint32_t kNone = UINT32_MAX;
   using Numbers = std::vector<std::uint32_t>;
@@ -41,7 +41,7 @@ class HandedDescriptors {
   };
 
   // holder: outlives it; nullptr: there is no keeper. received: the predecessor's descriptors.
-  explicit HandedDescriptors(Holder* holder = nullptr, Received received = {});
+  explicit TransferredFds(Holder* holder = nullptr, Received received = {});
 
   // Returns the descriptor's number, the same at each call. It stays open until remove(). kNone: fd
   // is no descriptor, or the holder has no room.
@@ -68,7 +68,7 @@ class HandedDescriptors {
   static constexpr unsigned kHeldAtMost = 64;  // copies since the last keep_only()
 
   Holder* const holder_;
-  Mutex mutex_{LockRank::kHandedDescriptors};
+  Mutex mutex_{LockRank::kTransferredFds};
   boost::unordered_flat_map<std::uint32_t, Fd> received_ GUARDED_BY(mutex_);
   boost::unordered_flat_map<int, std::uint32_t> by_fd_ GUARDED_BY(mutex_);
   std::uint32_t last_number_ GUARDED_BY(mutex_) = 0;
@@ -79,45 +79,47 @@ class HandedDescriptors {
   bool has_useless_ GUARDED_BY(mutex_) = true;
 };
 
-class HandedPart;
+class TransferredPart;
 
 // Where a part writes through what the next server must not miss. Any thread, without the part's
 // locks.
 class PartKeeper {
  public:
   virtual ~PartKeeper() = default;
-  virtual HandedDescriptors& descriptors() = 0;
-  // Writes what hand_on() would put now.
-  virtual void write_through(HandedPart& part) = 0;
+  virtual TransferredFds& descriptors() = 0;
+  // Writes what save_for_successor() would put now.
+  virtual void write_through(TransferredPart& part) = 0;
   virtual void put(const SavedObject& object) = 0;
   virtual void remove(SavedKind kind, std::string_view label) = 0;
   // Something has ended, which is left out once all that it has changed is saved.
   virtual void note_end() = 0;
 };
 
-class HandedPart {
+class TransferredPart {
  public:
-  virtual ~HandedPart() = default;
+  virtual ~TransferredPart() = default;
 
-  // The kinds that hand_on() puts and load() takes; no branch and no other part has them.
+  // The kinds that save_for_successor() puts and load() takes; no branch and no other part has
+  // them.
   virtual SavedKinds objects() const = 0;
   // Any thread, if the part is kept; else no other thread uses the part then. A sink of the kind
   // kSuccessor has what was written through. For it, the part hands on what has ended, too, until
   // that is saved; in a reload it does not, as all that followed from an end is handed on.
-  virtual void hand_on(ObjectSink& sink, HandedDescriptors& descriptors) = 0;
+  virtual void save_for_successor(ObjectSink& sink, TransferredFds& descriptors) = 0;
   // Called before the part is used, and behind the objects of all branches. kInvalid, kNoSpace:
   // nothing of it was taken.
   virtual Result<void> load(const SavedObject& object, const Loading& loading,
-                            HandedDescriptors& descriptors) = 0;
+                            TransferredFds& descriptors) = 0;
 
-  // Whether an object that was put beside those of hand_on() is of something that is here.
+  // Whether an object that was put beside those of save_for_successor() is of something that is
+  // here.
   virtual bool has(const SavedObject& /*object*/) const { return false; }
 
-  // Before all else is saved, and behind it: as hand_on(), but without what had ended when
-  // begin_save() was called. Once the sink has taken that, the part forgets what had ended.
+  // Before all else is saved, and behind it: as save_for_successor(), but without what had ended
+  // when begin_save() was called. Once the sink has taken that, the part forgets what had ended.
   virtual void begin_save() {}
-  virtual void end_save(ObjectSink& sink, HandedDescriptors& descriptors) {
-    hand_on(sink, descriptors);
+  virtual void end_save(ObjectSink& sink, TransferredFds& descriptors) {
+    save_for_successor(sink, descriptors);
   }
 };
 

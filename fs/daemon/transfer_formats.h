@@ -9,7 +9,7 @@
 namespace tallyfs {
 
 // Of this version: `KIND:FORMAT` of each kind, with spaces between them.
-std::string handed_formats();
+std::string transfer_formats();
 // Whether this version reads those of another. kInvalid: which one it does not read. An empty text
 // is of a version that leaves none of them.
 Result<void> check_handed_formats(const std::string& others);

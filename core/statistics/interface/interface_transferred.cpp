@@ -54,7 +54,7 @@ CellSums load_cell_sums(ByteReader& in) {
 
 }  // namespace
 
-void Interface::hand_on(ByteWriter& out, Timestamp now, CellBudget& budget) {
+void Interface::save_for_successor(ByteWriter& out, Timestamp now, CellBudget& budget) {
   {
     const MutexLock lock(mutex_);
     advance(now, budget);
@@ -62,7 +62,7 @@ void Interface::hand_on(ByteWriter& out, Timestamp now, CellBudget& budget) {
   save_for_successor(out, budget);
 }
 
-Result<std::unique_ptr<Interface>> Interface::load_handed(ByteReader& in, Ledger& ledger) {
+Result<std::unique_ptr<Interface>> Interface::load_transferred(ByteReader& in, Ledger& ledger) {
   auto loaded = load(in, ledger);
   if (!loaded) return loaded;
   Interface& interface = *loaded.value();
