@@ -11,7 +11,7 @@ class DecimalsTest : public StatisticsTest {
     NamedSamples samples;
     for (const std::string_view text : all) {
       const auto parsed = wire::parse_line(text);
-      if (!parsed) return std::string(parsed.error().reason);
+      if (!parsed) return std::string(parsed.error().reason());
       const auto& sample = std::get<wire::SampleLine>(parsed.value());
       const Sample pushed{.x = sample.x, .y = sample.y, .time = clock_.now().monotonic};
       if (sample.decimal.empty()) {

@@ -148,7 +148,8 @@ TEST_F(StrictDoorTest, ALineForOneRefusesASecond) {
                            "event remove app/r2 app/r3"}) {
     const auto parsed = wire::parse_line(line);
     ASSERT_FALSE(parsed) << line;
-    EXPECT_TRUE(parsed.error().reason.ends_with(": a line is for one")) << parsed.error().reason;
+    EXPECT_TRUE(parsed.error().reason().ends_with(": a line is for one"))
+        << parsed.error().reason();
     EXPECT_EQ(parsed.error().token_at, std::string_view(line).rfind(' ') + 1);
   }
 }
