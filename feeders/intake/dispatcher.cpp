@@ -20,6 +20,9 @@ namespace {
 // command, the clock is looked at each time, since a command alone can be costly.
 constexpr unsigned kBetweenLooks = 16;
 constexpr unsigned kCommandsOfAWrite = 64;
+// After so many lines that were no plain samples the next one is hardly one, and is not looked at
+// as such first.
+constexpr unsigned kOthersInARow = 4;
 // While one write takes longer than this, each command is written by itself: a change of one
 // statistic takes 8 to 16 us, three times as long is no such change, and 64 of these outlast a turn
 // of 2 ms (Intake::kTurnMax).
@@ -128,7 +131,7 @@ void Dispatcher::begin(const Datagram& datagram, Timestamp now, Piece piece, Com
            .now = now,
            .is_late = &is_late_,
            .progress = progress};
-  reports_ = 0;
+  reports_ = others_in_a_row_ = 0;
   told_stale_ = false;
   is_of_kernel_ = false;
   bytes_ = datagram.bytes;
@@ -179,7 +182,9 @@ std::vector<char> Dispatcher::put_off() {
 
 bool Dispatcher::take_text(const Until& until) {
   for (unsigned lines = 1; !text_left_.empty(); ++lines) {
-    text_left_.remove_prefix(plain_.take(text_left_, call_.now.monotonic, named_));
+    if (others_in_a_row_ < kOthersInARow) {
+      text_left_.remove_prefix(plain_.take(text_left_, call_.now.monotonic, named_));
+    }
     bool may_be_long = named_.full();
     if (may_be_long) {
       flush_named();
@@ -214,9 +219,11 @@ bool Dispatcher::take_binary(const Until& until) {
 
 Dispatcher::Took Dispatcher::take_line(std::string_view line) {
   const auto parsed = wire::parse_line(line, text_.data() + text_.size());
+  ++others_in_a_row_;
   if (!parsed) {
     reject(line, parsed.error());
   } else if (const auto* const sample = std::get_if<wire::SampleLine>(&parsed.value())) {
+    if (sample->decimal.empty()) others_in_a_row_ = 0;
     push_named(*sample);
   } else if (const auto* const wanted = std::get_if<wire::DescriptorLine>(&parsed.value())) {
     reject(line,

@@ -221,6 +221,7 @@ class Dispatcher {
   void reject(std::string_view text, const Error& error, std::uint64_t count = 1);
   void reject(std::string_view line, const wire::Fault& fault);
   void report(std::string_view text, const Error& error);
+  Refusal::Place place_of(std::string_view text) const;
   // error_log takes more of the datagram at hand.
   bool has_room_to_report() const { return reports_ < kReportsPerDatagram; }
 
@@ -263,6 +264,7 @@ class Dispatcher {
   wire::PlainSamples plain_;  // of text_
   NamedSamples named_;        // from text_
   unsigned reports_ = 0;
+  unsigned others_in_a_row_ = 0;     // lines that are no plain samples
   unsigned commands_unwritten_ = 0;  // since write_changes()
   bool are_writes_long_ = false;     // the last one was
   bool told_stale_ = false;

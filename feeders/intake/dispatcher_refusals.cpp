@@ -89,14 +89,18 @@ void Dispatcher::reject(std::string_view text, const Error& error, std::uint64_t
 
 void Dispatcher::reject(std::string_view line, const wire::Fault& fault) {
   counts_.add("rejects");
-  if (has_room_to_report()) report(line, fault.error());
+  if (!has_room_to_report()) return;
+  ++reports_;
+  errors_.report_sent(origin_->uid, place_of(line), fault.reason(), fault.token_at, call_.now);
 }
 
 void Dispatcher::report(std::string_view text, const Error& error) {
   ++reports_;
-  const std::string location = "socket pid " + std::to_string(shown_pid(origin_->pid)) + " uid " +
-                               std::to_string(origin_->uid);
-  errors_.report({ErrorLog::Source::kSocket, origin_->uid}, location, text, error, call_.now);
+  errors_.report_sent(origin_->uid, place_of(text), error, call_.now);
+}
+
+Refusal::Place Dispatcher::place_of(std::string_view text) const {
+  return {.line = text, .process = shown_pid(origin_->pid)};
 }
 
 }  // namespace tallyfs

@@ -42,6 +42,13 @@ class SampleAdder::Runs {
   std::size_t size_ = 0;
 };
 
+// A path without labels that no statistic can have: its refusal needs no look at what there is.
+// Reasons are made for the first refused names of a batch, which are all that is shown.
+static bool is_never_a_path(std::string_view path) {
+  const auto [interface, statistic, has_statistic] = wire::split_path(path);
+  return path.find('{') == path.npos && !(is_name(interface) && is_name(statistic));
+}
+
 // Step by step for all of them, so that the memory that one needs is on its way while others are at
 // the step before.
 std::vector<SampleAdder::Refused> SampleAdder::look_up(const NamedSamples& samples, uid_t creator,
@@ -57,6 +64,11 @@ std::vector<SampleAdder::Refused> SampleAdder::look_up(const NamedSamples& sampl
   std::vector<Refused> refused;
   for (std::size_t i = 0; i < names.size(); ++i) {
     if (!entries[i] || !entries[i]->is_of(names[i])) [[unlikely]] {
+      entries[i] = nullptr;
+      if (refused.size() >= Taken::kReasonsMax && is_never_a_path(names[i].path)) {
+        refused.push_back({i, {}});
+        continue;
+      }
       auto made = find_or_create(samples, i, creator, now);
       entries[i] = made ? made.value() : nullptr;
       if (!made) {

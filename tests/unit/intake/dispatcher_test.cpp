@@ -61,6 +61,25 @@ TEST_F(DispatcherTest, RefusesALineThatNoBranchHandles) {
   EXPECT_EQ(own("rejects"), 1u);
 }
 
+TEST_F(DispatcherTest, CountsEachLineOfAMixtureOfGoodAndRefusedOnes) {
+  Dispatcher dispatcher = make(branches_);
+  std::string lines;
+  std::uint64_t good = 0, refused = 0;
+  for (std::uint64_t row = 1; row < 12; ++row) {
+    for (std::uint64_t i = 0; i < row; ++i) lines += "web/a x" + std::to_string(i) + "\n";
+    for (std::uint64_t i = 0; i < row; ++i) lines += "web/b=" + std::to_string(i) + " 1\n";
+    for (std::uint64_t i = 0; i < row; ++i) lines += "web/a 1.5\n";
+    for (std::uint64_t i = 0; i < 12 - row; ++i) lines += "web/a " + std::to_string(i) + "\n";
+    good += 12 - row;
+    refused += 3 * row;
+  }
+  take(dispatcher, lines);
+  dispatcher.publish_counts(clock_.now());
+  EXPECT_EQ(own("samples"), good);
+  EXPECT_EQ(own("rejects"), refused);
+  EXPECT_TRUE(read("web").starts_with("a " + std::to_string(good) + " ")) << read("web");
+}
+
 // What commands of a datagram have changed takes time that no deadline cuts.
 TEST_F(DispatcherTest, WritesWhatCommandsChangedAfterSomeAndAfterEachWhileItTakesLong) {
   std::chrono::microseconds write_takes{1};
