@@ -146,6 +146,15 @@ class DaemonCounter {
        "saves failed: the keeper's memory took no more, and a kill of the server loses more",
        "save failed: the keeper's memory took no more, and a kill of the server loses more",
        "the daemon's log says why: memory of the machine or of its cgroup, a limit of file sizes"},
+      {"journal_missed", kCount, "records",
+       "datagrams and pieces of rings found no room in the journal: a kill before the next save "
+       "would have lost them",
+       "datagram or piece of a ring found no room in the journal: a kill before the next save "
+       "would "
+       "have lost it",
+       "a longer --journal-bytes, or less of it from one sender"},
+      {"replay_us", kLast, "microseconds",
+       "how long this server took to take in again what the one before it left in the journal"},
       {"channels", kLast, "channels", "answer channels of feeders that are open now"},
       {"poisoned", kCount, "requests",
        "requests were refused (EIO): two servers had crashed with them, or three in a row",

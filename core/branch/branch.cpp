@@ -47,6 +47,7 @@ const char* name_of(SavedKind kind) {
     case SavedKind::kUnseenProcesses: return "unseen processes";
     case SavedKind::kLaneBindings: return "bindings of lane";
     case SavedKind::kFedChanges: return "changes of interface";
+    case SavedKind::kJournal: return "journal";
     case SavedKind::kNodes: return "numbers of names";
     case SavedKind::kCachedDirectories: return "directories that the kernel knows";
     case SavedKind::kHandles: return "numbers of open files";

@@ -34,21 +34,21 @@ enum class SavedKind : std::uint16_t {
   kErrorLog = 16,
   // Kinds of a server that hands over to the next one; no file of --state has them. Up to 31 they
   // are of what feeders share with the daemon.
-  kFedInterface = 17,        // kInterface with what feeders know of it, instead of that
-  kStatisticNumbers = 18,    // which numbers of statistics there are, behind all interfaces
-  kStatsNumbers = 19,        // the same of stats/
+  kFedInterface = 17,         // kInterface with what feeders know of it, instead of that
+  kStatisticNumbers = 18,     // which numbers of statistics there are, behind all interfaces
+  kStatsNumbers = 19,         // the same of stats/
   kProgramEventNumbers = 20,  // the same of events of programs
-  kFedSubsystem = 21,        // the same of a subsystem
-  kFedStatsObject = 22,      // of an object
-  kTellers = 23,             // the processes that have registered a template; behind it
-  kFedEvent = 24,            // kProgramEvent with its number and its feeders
-  kPages = 25,               // the epoch, and the pages that feeders read
-  kProcesses = 26,           // those whose end is waited for
-  kLanes = 27,               // the lane files
-  kSenders = 28,             // what is known of senders
-  kLateDatagram = 29,        // a datagram that is put off; the label is its place
-  kLaneRings = 30,           // how far the rings in lane files were read; behind those
-  kUnseenProcesses = 31,     // the numbers of processes outside of the PID namespace
+  kFedSubsystem = 21,         // the same of a subsystem
+  kFedStatsObject = 22,       // of an object
+  kTellers = 23,              // the processes that have registered a template; behind it
+  kFedEvent = 24,             // kProgramEvent with its number and its feeders
+  kPages = 25,                // the epoch, and the pages that feeders read
+  kProcesses = 26,            // those whose end is waited for
+  kLanes = 27,                // the lane files
+  kSenders = 28,              // what is known of senders
+  kLateDatagram = 29,         // a datagram that is put off; the label is its place
+  kLaneRings = 30,            // how far the rings in lane files were read; behind those
+  kUnseenProcesses = 31,      // the numbers of processes outside of the PID namespace
   // Kinds of the mount, which a server leaves to its successor in a reload. No file on a disk has
   // them.
   kNodes = 32,              // the numbers of names
@@ -65,17 +65,20 @@ enum class SavedKind : std::uint16_t {
   // A kind in the memory of the keeper alone: statistics of a kFedInterface that were changed since
   // it was saved; the label is INTERFACE/NUMBER. Loaded before it.
   kFedChanges = 40,
+  // Of what feeders share with the daemon, as those up to 31.
+  kJournal = 41,  // the memory with the input that was taken in (feeders/intake/input_journal.h)
 };
 
 // The format in which a server leaves objects of these kinds to its successor, and in which this
 // version reads them; 0: the kind is none of feeders or of the mount.
 constexpr std::uint16_t transfer_format(SavedKind kind) {
-  const bool is_second = kind == SavedKind::kFedInterface || kind == SavedKind::kPages ||
-                         kind == SavedKind::kLanes || kind == SavedKind::kLaneRings;
+  if (kind == SavedKind::kFedInterface) return 3;
+  const bool is_second =
+      kind == SavedKind::kPages || kind == SavedKind::kLanes || kind == SavedKind::kLaneRings;
   if (is_second) return 2;
   const bool is_of_feeders =
       (kind >= SavedKind::kFedInterface && kind <= SavedKind::kUnseenProcesses) ||
-      kind == SavedKind::kLaneBindings;
+      kind == SavedKind::kLaneBindings || kind == SavedKind::kJournal;
   const bool is_of_mount = kind >= SavedKind::kNodes && kind <= SavedKind::kTrace;
   return is_of_feeders || is_of_mount ? 1 : 0;
 }

@@ -121,6 +121,8 @@ class TransferredPart {
   virtual void end_save(ObjectSink& sink, TransferredFds& descriptors) {
     save_for_successor(sink, descriptors);
   }
+  // All was saved since begin_save().
+  virtual void note_saved() {}
 };
 
 }  // namespace tallyfs

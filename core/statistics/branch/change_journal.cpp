@@ -73,7 +73,7 @@ bool ChangeJournal::put_changes(const Changed& changed, const FedInterface& fed,
     const ObjectVersion version{fed.node, fed.interface->changes() + fed.changes};
     std::string bytes;
     ByteWriter out(bytes);
-    const auto saved = fed.interface->save_changes(out, left);
+    const auto saved = fed.interface->save_changes(out, left, saver_.at_input());
     left = left.subspan(saved.names);
     {
       const MutexLock lock(mutex_);

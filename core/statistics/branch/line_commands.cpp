@@ -299,7 +299,9 @@ Result<Done> LineCommands::remove(const wire::CommandLine& command, uid_t sender
     return Done{};
   }
   // A view has no entry.
-  if (StatisticEntry* const gone = registry_.find(command.target.text)) registry_.forget(*gone);
+  if (StatisticEntry* const gone = registry_.find(command.target.text)) {
+    registry_.remove_name(*gone);
+  }
   if (!entry->interface->remove_statistic(statistic, now)) {
     return not_found("statistic", command.target.at + interface.size() + 1);
   }

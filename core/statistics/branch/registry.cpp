@@ -26,6 +26,7 @@ Registry::Registry(Dependencies dependencies)
       epoch_(dependencies.epoch),
       shapes_(dependencies.shapes),
       counts_(dependencies.counts),
+      input_(dependencies.input),
       statistics_(dependencies.switches) {}
 
 StatisticEntry* Registry::find_typed(const InterfaceEntry& interface, std::string_view name) const {
@@ -117,6 +118,7 @@ Published Registry::published(std::uint64_t number, Switch* on) const {
 void Registry::forget(StatisticEntry& entry) {
   // A definition that is still open can be written, but must not flip the switch of its successor.
   entry.owner->interface->publish_at(entry.statistic, {});
+  input_.note_removed(entry.statistic);
   paths_.erase(entry);
   statistics_.remove(entry.number);
 }
@@ -124,6 +126,7 @@ void Registry::forget(StatisticEntry& entry) {
 void Registry::forget(std::span<InterfaceEntry* const> entries, Timestamp now) {
   std::vector<NodeId> nodes;
   for (InterfaceEntry* const entry : entries) {
+    input_.note_removed(entry->name);
     for (const Statistic* const statistic : entry->interface->statistics()) {
       forget(*find(entry->name + "/" + statistic->name()));
     }
@@ -137,6 +140,7 @@ void Registry::forget(std::span<InterfaceEntry* const> entries, Timestamp now) {
 
 bool Registry::shrink(const InterfaceEntry& entry, Timestamp now, const IsLate& is_late) {
   Interface& interface = *entry.interface;
+  if (interface.size() > kStatisticsAtOnce) input_.note_removed(entry.name);
   while (interface.size() > kStatisticsAtOnce) {
     for (std::size_t i = 0; i < kStatisticsAtOnce && interface.size() != 0; ++i) {
       Statistic& last = *interface.last();

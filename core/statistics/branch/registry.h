@@ -30,6 +30,7 @@
 #include "core/branch/lifetime.h"
 #include "core/branch/number_table.h"
 #include "core/branch/ownership.h"
+#include "core/statistics/branch/input_log.h"
 #include "core/statistics/interface/interface.h"
 #include "core/tree/tree.h"
 #include "core/wire/named_samples.h"
@@ -139,6 +140,7 @@ class Registry {
     SwitchRegion switches = {};
     std::span<Shape> shapes = {};
     Counts& counts;
+    InputState& input;  // is told what is removed
   };
   explicit Registry(Dependencies dependencies);
 
@@ -152,6 +154,7 @@ class Registry {
   using Paths = NameIndex<StatisticEntry, PathNaming, PaddedHash>;
 
   const Interfaces& interfaces() const { return interfaces_; }
+  InputState& input() { return input_; }
   const Paths& paths() const { return paths_; }
   // Nullptr: there is none.
   InterfaceEntry* find_interface(std::string_view name) const;
@@ -181,6 +184,11 @@ class Registry {
 
   // Removes a statistic from the names; the interface still has it.
   void forget(StatisticEntry& entry);
+  // The same of one that is removed alone.
+  void remove_name(StatisticEntry& entry) {
+    input_.note_removed(PathNaming::name(entry));
+    forget(entry);
+  }
   // Removes interfaces with all statistics in them. Few should be left: see remove().
   void forget(std::span<InterfaceEntry* const> entries, Timestamp now);
   void forget(InterfaceEntry& entry, Timestamp now) {
@@ -236,6 +244,7 @@ class Registry {
   const std::uint64_t epoch_;
   const std::span<Shape> shapes_;
   Counts& counts_;
+  InputState& input_;
   Interfaces interfaces_;
   Paths paths_;
   NumberTable<std::unique_ptr<StatisticEntry>> statistics_;

@@ -16,8 +16,12 @@ constexpr std::string_view kBornOfASample = "on=1 type=range";
 // Collects runs of one interface after the other and hands them over under one lock each.
 class SampleAdder::Runs {
  public:
-  Runs(Workspace& workspace, Taken& taken, Timestamp now)
-      : runs_(workspace.runs), taken_(taken), now_(now) {}
+  // replay: of input that comes again; nullptr: of new one.
+  Runs(Workspace& workspace, Taken& taken, Timestamp now, const InputReplay* replay)
+      : runs_(workspace.runs),
+        taken_(taken),
+        now_(now),
+        takes_(replay ? &replay->takes() : nullptr) {}
 
   void push(const InterfaceEntry& owner, Statistic* statistic, std::span<const Sample> samples) {
     if (&owner != owner_ || size_ == runs_.size()) flush();
@@ -28,7 +32,7 @@ class SampleAdder::Runs {
 
   void flush() {
     if (size_ == 0) return;
-    if (owner_->interface->add(std::span(runs_).first(size_), now_) != 0) {
+    if (owner_->interface->add(std::span(runs_).first(size_), now_, takes_) != 0) {
       taken_.saturated.push_back(owner_->name);
     }
     size_ = 0;
@@ -38,6 +42,7 @@ class SampleAdder::Runs {
   std::array<Run, NamedSamples::kCapacity>& runs_;
   Taken& taken_;
   const Timestamp now_;
+  const Interface::Takes* const takes_;
   const InterfaceEntry* owner_ = nullptr;
   std::size_t size_ = 0;
 };
@@ -95,6 +100,9 @@ Result<StatisticEntry*> SampleAdder::find_or_create(const NamedSamples& samples,
   const auto path = stored_path(wanted.path);
   if (!path) return path.error();
   if (StatisticEntry* const entry = registry_.find(path.value())) return entry;
+  if (input_.replay() && input_.replay()->is_removed(path.value())) {
+    return Error{ErrorCode::kNotFound, "it was removed since"};
+  }
   if (auto refused = refuse_decimals(samples, name)) return *refused;
   return rules_.create_statistic(path.value(), kBornOfASample, creator, now);
 }
@@ -105,7 +113,7 @@ Taken SampleAdder::add(NamedSamples& samples, uid_t sender, Timestamp now) {
   workspace_.rejected.reset();
   if (!refused.empty() || has_decimals(samples)) [[unlikely]]
     scale(samples, refused, taken);
-  Runs runs(workspace_, taken, now);
+  Runs runs(workspace_, taken, now, input_.replay());
   // With hardly two samples each, groups cost more than they save; rejected samples are in none.
   if (2 * samples.names().size() > samples.size() || taken.rejects != 0) {
     add_in_order(samples, runs);
@@ -165,7 +173,7 @@ Result<Taken> SampleAdder::add(wire::PackedSamples samples, uid_t sender, Timest
   if (!entry) return Error{ErrorCode::kStale, "samples for a number that names no statistic"};
   if (!rights_.is_fed_by(*entry->owner, sender))
     return rights_.not_fed_by_all(*entry->owner, sender);
-  Runs runs(workspace_, taken, now);
+  Runs runs(workspace_, taken, now, input_.replay());
   for (;;) {
     const auto some = samples.unpack(workspace_.scratch, now.monotonic);
     if (some.empty()) break;
@@ -182,7 +190,7 @@ Result<Taken> SampleAdder::add(wire::PackedSamples samples, uid_t sender, Timest
 TakenFromRing SampleAdder::add(std::span<const NumberedRun> runs, uid_t sender, Timestamp now) {
   Taken taken;
   std::uint64_t lost = 0;
-  Runs into(workspace_, taken, now);
+  Runs into(workspace_, taken, now, input_.replay());
   const Registry& registry = registry_;
   const InterfaceRights rights = rights_;
   for (const NumberedRun& each : runs) {

@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "core/statistics/branch/applied_rules.h"
+#include "core/statistics/branch/input_log.h"
 #include "core/statistics/branch/registry.h"
 #include "core/tree/error_log.h"
 #include "core/wire/binary.h"
@@ -35,12 +36,6 @@ struct Taken {
   std::vector<Rejected> rejected;  // of them, the first kReasonsMax
 };
 
-// Samples of the statistic of this number, which are those of one feeder's thread.
-struct NumberedRun {
-  std::uint64_t number = 0;
-  std::span<const Sample> samples;
-};
-
 // The result of adding samples of rings. Samples are lost whose number names nothing (any more), or
 // whose interface the uid may not feed.
 struct TakenFromRing {
@@ -51,9 +46,10 @@ struct TakenFromRing {
 
 class SampleAdder {
  public:
-  // Both outlive it.
-  SampleAdder(Registry& registry, AppliedRules& rules, InterfaceRights rights)
-      : registry_(registry), rules_(rules), rights_(rights) {}
+  // All outlive it.
+  SampleAdder(Registry& registry, AppliedRules& rules, InterfaceRights rights,
+              const InputState& input)
+      : registry_(registry), rules_(rules), rights_(rights), input_(input) {}
 
   // As StatisticsBranch::add().
   Taken add(NamedSamples& samples, uid_t sender, Timestamp now);
@@ -101,6 +97,7 @@ class SampleAdder {
   Registry& registry_;
   AppliedRules& rules_;
   const InterfaceRights rights_;
+  const InputState& input_;
   Workspace workspace_;
 };
 

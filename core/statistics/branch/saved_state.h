@@ -23,8 +23,8 @@ inline constexpr std::uint16_t kInterfaceFormat = 1;
 inline constexpr std::uint16_t kRuleFormat = 1;
 inline constexpr std::uint16_t kFedFormat = transfer_format(SavedKind::kFedInterface);
 inline constexpr std::uint16_t kNumbersFormat = 1;
-// Format 1, which no release has had, did not begin with the version.
-inline constexpr std::uint16_t kChangesFormat = 2;
+// Formats 1 and 2, which no release has had, did not begin with the version, or had no input.
+inline constexpr std::uint16_t kChangesFormat = 3;
 
 // An interface with its feeders, to be written for the next server. It may be removed meanwhile.
 struct FedInterface {
@@ -38,8 +38,9 @@ struct FedInterface {
 class StateSaver {
  public:
   // All outlive it.
-  StateSaver(Mutex& mutex, const Registry& registry, const AppliedRules& rules)
-      : mutex_(mutex), registry_(registry), rules_(rules) {}
+  StateSaver(Mutex& mutex, const Registry& registry, const AppliedRules& rules,
+             const InputState& input)
+      : mutex_(mutex), registry_(registry), rules_(rules), input_(input) {}
 
   // As StatisticsBranch has it.
   void save(ObjectSink& sink) const EXCLUDES(mutex_);
@@ -48,6 +49,8 @@ class StateSaver {
   void save_for_successor(ObjectSink& sink, Timestamp now) const EXCLUDES(mutex_);
   std::uint64_t stamp(Timestamp now) const EXCLUDES(mutex_);
 
+  // Shows how much of the input is taken in while an interface is saved.
+  const AtInput& at_input() const { return at_input_; }
   // Without an interface: there is none of that name, or it is the daemon's own.
   FedInterface find_fed(std::string_view name) const EXCLUDES(mutex_);
   // Tells the sink what there is of that name when it returns: the interface, or that it is gone.
@@ -64,6 +67,11 @@ class StateSaver {
   Mutex& mutex_;
   const Registry& registry_ GUARDED_BY(mutex_);
   const AppliedRules& rules_ GUARDED_BY(mutex_);
+  const InputState& input_ GUARDED_BY(mutex_);
+  const AtInput at_input_ = [this](const auto& save) {
+    const MutexLock lock(mutex_);
+    save(input_.taken());
+  };
 };
 
 // The changes that commands made to an interface since it was written: the statistics that lines

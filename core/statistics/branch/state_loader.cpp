@@ -60,8 +60,12 @@ Result<void> StateLoader::load_fed(const SavedObject& object, const Loading& loa
   const auto taken = apply_changes(fed.name, *loaded.value());
   // Without the pages, its feeders register it anew.
   if (!loading.has_pages && !fed.feeders.empty()) return {};
-  if (loading.is_after_kill) loaded.value()->resume(loading.boot, loading.now);
   fed.interface = std::move(loaded.value());
+  // Histories go on where the replay ends.
+  if (loading.is_after_kill) {
+    const MutexLock lock(mutex_);
+    registry_.input().add_loaded(fed.interface);
+  }
   if (auto entered = enter_fed(std::move(fed), loading); !entered) return entered;
   return taken;
 }

@@ -22,20 +22,20 @@ FedInterface fed_interface(const InterfaceEntry& entry) {
   return fed;
 }
 
-std::string bytes_of(const FedInterface& fed, CellBudget& budget) {
+std::string bytes_of(const FedInterface& fed, CellBudget& budget, const AtInput& at_input) {
   std::string bytes;
   ByteWriter out(bytes);
   put_all(out, fed.feeders);
-  fed.interface->save_for_successor(out, budget);
+  fed.interface->save_for_successor(out, budget, at_input);
   return bytes;
 }
 
 // False: the sink takes no more.
-bool put_fed(const FedInterface& fed, ObjectSink& sink) {
+bool put_fed(const FedInterface& fed, ObjectSink& sink, const AtInput& at_input) {
   const ObjectVersion version{fed.node, fed.interface->changes() + fed.changes};
   if (!sink.wants(SavedKind::kFedInterface, fed.name, version)) return true;
   CellBudget budget;  // for each, as what is saved should be as of now
-  const std::string bytes = bytes_of(fed, budget);
+  const std::string bytes = bytes_of(fed, budget, at_input);
   return sink.put(saved_object(SavedKind::kFedInterface, kFedFormat, fed.name, bytes));
 }
 
@@ -115,7 +115,7 @@ void StateSaver::save(ObjectSink& sink) const {
   if (!put_rules(sink)) return;
   if (sink.reader() == ObjectSink::Reader::kSuccessor) {
     for (const FedInterface& each : list_fed()) {
-      if (!put_fed(each, sink)) return;
+      if (!put_fed(each, sink, at_input_)) return;
     }
     return put_numbers(sink);
   }
@@ -133,7 +133,7 @@ void StateSaver::put_whole(std::string_view name, FedInterface found, ObjectSink
     written = found.node;
     if (found.interface) {
       (void)found.interface->version(now);
-      (void)put_fed(found, sink);
+      (void)put_fed(found, sink, at_input_);
     } else {
       sink.gone(SavedKind::kFedInterface, name);
     }
@@ -166,7 +166,7 @@ void StateSaver::save_for_successor(ObjectSink& sink, Timestamp now) const {
   CellBudget budget = CellBudget::for_the_end();
   for (const FedInterface& each : all) {
     (void)each.interface->version(now, budget);
-    const std::string bytes = bytes_of(each, budget);
+    const std::string bytes = bytes_of(each, budget, at_input_);
     if (!sink.put(saved_object(SavedKind::kFedInterface, kFedFormat, each.name, bytes))) return;
   }
   put_numbers(sink);

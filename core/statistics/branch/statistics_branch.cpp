@@ -39,13 +39,14 @@ StatisticsBranch::StatisticsBranch(Tree& tree, Ledger& ledger, uid_t owner, Time
                  .epoch = daemon_.epoch,
                  .switches = dependencies.switches,
                  .shapes = dependencies.shapes,
-                 .counts = counts_}),
+                 .counts = counts_,
+                 .input = input_}),
       rules_(registry_, rights_, errors_, now),
-      adder_(registry_, rules_, rights_),
+      adder_(registry_, rules_, rights_, input_),
       pending_(has_changes_),
       commands_(registry_, rules_, pending_, rights_, errors_),
       interfaces_(mutex_, registry_),
-      saver_(mutex_, registry_, rules_),
+      saver_(mutex_, registry_, rules_, input_),
       changes_(mutex_, registry_, pending_, has_changes_, saver_),
       loader_(mutex_, ledger, registry_, changes_, own_) {
   const MutexLock lock(mutex_);
@@ -66,20 +67,68 @@ StatisticsBranch::~StatisticsBranch() {
   tree_.remove(metrics_directory_, Timestamp{});
 }
 
-Taken StatisticsBranch::add(NamedSamples& samples, uid_t sender, Timestamp now) {
+Taken StatisticsBranch::add(NamedSamples& samples, uid_t sender, Timestamp now,
+                            const InputSpan& at) {
   const MutexLock lock(mutex_);
+  input_.take(at);
   return adder_.add(samples, sender, now);
 }
 
-Result<Taken> StatisticsBranch::add(wire::PackedSamples samples, uid_t sender, Timestamp now) {
+Result<Taken> StatisticsBranch::add(wire::PackedSamples samples, uid_t sender, Timestamp now,
+                                    const InputSpan& at) {
   const MutexLock lock(mutex_);
+  input_.take(at);
   return adder_.add(samples, sender, now);
 }
 
-TakenFromRing StatisticsBranch::add(std::span<const NumberedRun> runs, uid_t sender,
-                                    Timestamp now) {
+TakenFromRing StatisticsBranch::add(std::span<const NumberedRun> runs, uid_t sender, Timestamp now,
+                                    const RingSlice& from) {
   const MutexLock lock(mutex_);
+  input_.take(from, sender, now, runs);
   return adder_.add(runs, sender, now);
+}
+
+void StatisticsBranch::log_input(InputLog& log, const InputPosition& taken) {
+  const MutexLock lock(mutex_);
+  input_.log_in(log, taken);
+}
+
+InputPosition StatisticsBranch::input() const {
+  const MutexLock lock(mutex_);
+  return input_.taken();
+}
+
+void StatisticsBranch::begin_replay(const std::vector<InputReplay::Removal>& removals,
+                                    const InputPosition& all) {
+  const MutexLock lock(mutex_);
+  input_.begin_replay(removals, all);
+}
+
+InputPosition StatisticsBranch::loaded_input() const {
+  const MutexLock lock(mutex_);
+  return input_.most_loaded();
+}
+
+std::vector<std::uint64_t> StatisticsBranch::replay_cuts(const InputSpan& span) const {
+  const MutexLock lock(mutex_);
+  const auto cuts = input_.replay()->cuts(span);
+  return {cuts.begin(), cuts.end()};
+}
+
+void StatisticsBranch::replay(std::span<const NumberedRun> runs, uid_t sender, Timestamp now,
+                              const InputSpan& at) {
+  const MutexLock lock(mutex_);
+  input_.take_again(at);
+  (void)adder_.add(runs, sender, now);
+}
+
+void StatisticsBranch::end_replay(Boot boot, Timestamp now) {
+  std::vector<std::shared_ptr<Interface>> loaded;
+  {
+    const MutexLock lock(mutex_);
+    loaded = input_.end_replay();
+  }
+  for (const auto& each : loaded) each->resume(boot, now);
 }
 
 Result<void> StatisticsBranch::bind_cells(std::uint64_t number,

@@ -35,14 +35,17 @@ class StatisticsBranch final : public Branch {
 
   // Adds samples by name; a name not known yet comes into being, on, with the default type. X of
   // statistics with decimals are changed into what these keep.
-  Taken add(NamedSamples& samples, uid_t sender, Timestamp now) EXCLUDES(mutex_);
+  // at: their place in the socket's stream, here and below.
+  Taken add(NamedSamples& samples, uid_t sender, Timestamp now, const InputSpan& at = {})
+      EXCLUDES(mutex_);
   // Adds packed samples by number. kStale: the number names nothing (any more); kNotPermitted: the
   // sender may not feed its interface.
-  Result<Taken> add(wire::PackedSamples samples, uid_t sender, Timestamp now) EXCLUDES(mutex_);
+  Result<Taken> add(wire::PackedSamples samples, uid_t sender, Timestamp now,
+                    const InputSpan& at = {}) EXCLUDES(mutex_);
 
   // Adds samples of this uid's rings.
-  TakenFromRing add(std::span<const NumberedRun> runs, uid_t sender, Timestamp now)
-      EXCLUDES(mutex_);
+  TakenFromRing add(std::span<const NumberedRun> runs, uid_t sender, Timestamp now,
+                    const RingSlice& from = {}) EXCLUDES(mutex_);
 
   Handled handles() const override {
     return {
@@ -116,6 +119,24 @@ class StatisticsBranch final : public Branch {
   Result<void> load(const SavedObject& object, const Loading& loading) override EXCLUDES(mutex_);
   Result<void> end_loading(const Loading& loading) override { return loader_.end_loading(loading); }
 
+  // From now on the log has what it needs for the case of a kill. Called before there are feeders,
+  // after a replay; the log outlives the branch. taken: what was taken in.
+  void log_input(InputLog& log, const InputPosition& taken) EXCLUDES(mutex_);
+  // What was taken in.
+  InputPosition input() const EXCLUDES(mutex_);
+  // After a kill and after end_loading(): input that the server before had taken in comes again, as
+  // far as it is not in what was loaded. all: what is in all of that.
+  void begin_replay(const std::vector<InputReplay::Removal>& removals, const InputPosition& all)
+      EXCLUDES(mutex_);
+  // Before that: the most that a statistic has which was loaded.
+  InputPosition loaded_input() const EXCLUDES(mutex_);
+  // The places within the span at which the input is to be divided.
+  std::vector<std::uint64_t> replay_cuts(const InputSpan& span) const EXCLUDES(mutex_);
+  void replay(std::span<const NumberedRun> runs, uid_t sender, Timestamp now, const InputSpan& at)
+      EXCLUDES(mutex_);
+  // After the last of it, and without a replay, too: histories go on from now.
+  void end_replay(Boot boot, Timestamp now) EXCLUDES(mutex_);
+
   DaemonCounters& counters() { return own_; }
   // Samples in cells of feeders that may not feed them, which were found since the last call.
   std::uint64_t take_refused_in_cells() { return counts_.refused_in_cells.exchange(0); }
@@ -151,6 +172,7 @@ class StatisticsBranch final : public Branch {
   std::atomic<bool> has_changes_{false};
 
   mutable Mutex mutex_{LockRank::kStatistics};
+  InputState input_ GUARDED_BY(mutex_);
   Registry registry_ GUARDED_BY(mutex_);
   AppliedRules rules_ GUARDED_BY(mutex_);
   SampleAdder adder_ GUARDED_BY(mutex_);

@@ -181,10 +181,12 @@ void Interface::take_out(Statistic& gone) {
   statistics_.erase(gone);
 }
 
-std::size_t Interface::add(std::span<const Run> runs, Timestamp now) {
+std::size_t Interface::add(std::span<const Run> runs, Timestamp now, const Takes* takes) {
   std::size_t saturated = 0;
   std::uint64_t taken = 0;
   const auto add_to = [&](Statistic& statistic, const auto& samples) {
+    if (takes && !(*takes)(statistic)) [[unlikely]]
+      return false;
     const Statistic::Added added = statistic.add(samples, now.monotonic);
     saturated += added.saturated ? 1 : 0;
     return added.changed;

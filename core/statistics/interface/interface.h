@@ -9,9 +9,11 @@
 #include <sys/types.h>
 
 #include <atomic>
+#include <boost/unordered/unordered_flat_map.hpp>
 #include <boost/unordered/unordered_flat_set.hpp>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -28,6 +30,7 @@
 #include "core/base/mutex.h"
 #include "core/base/reservation.h"
 #include "core/base/result.h"
+#include "core/model/input_position.h"
 #include "core/model/sample.h"
 #include "core/statistics/definition/change.h"
 #include "core/statistics/definition/definition.h"
@@ -122,7 +125,10 @@ class Interface {
   // Adds samples to running statistics and their running views, and ignores the others'; each span
   // in its order, under one lock for all. Times must be set. Returns how many counters reached the
   // end of their type in this call for the first time since their reset (0: all is well).
-  std::size_t add(std::span<const Run> runs, Timestamp now);
+  // takes: for input that is taken in again, which statistics and views do not have it; nullptr:
+  // none has.
+  using Takes = std::function<bool(const Statistic& statistic)>;
+  std::size_t add(std::span<const Run> runs, Timestamp now, const Takes* takes = nullptr);
 
   // The origin of a change. A user's change stays when defaults come later.
   enum class By { kUser, kRule };
@@ -213,7 +219,9 @@ class Interface {
   // As save(), for the next server of a mount, in which feeders go on as if it were this one:
   // load() and resume() in one. Each statistic that feeders knew is to be given to resume_at() or
   // publish_at() before anything else. save_for_successor() completes what has ended by now, too.
-  void save_for_successor(ByteWriter& out, CellBudget& budget) const;
+  // Each statistic is saved with the input that it has then.
+  void save_for_successor(ByteWriter& out, CellBudget& budget,
+                          const AtInput& at_input = at_no_input) const;
   void save_for_successor(ByteWriter& out, Timestamp now, CellBudget& budget);
   static Result<std::unique_ptr<Interface>> load_transferred(ByteReader& in, Ledger& ledger);
   // As save_for_successor(), of statistics alone that were changed, each as a line may name it,
@@ -223,11 +231,16 @@ class Interface {
     std::size_t names;
     std::uint64_t version;  // up to which these are the interface's changes
   };
-  SavedChanges save_changes(ByteWriter& out, std::span<const std::string> names) const;
+  SavedChanges save_changes(ByteWriter& out, std::span<const std::string> names,
+                            const AtInput& at_input = at_no_input) const;
   // Right behind load_transferred(): such changes in their order, but for those that the interface
   // has already. Of changes that cannot be taken nothing is taken, and the first error is returned:
   // kInvalid: not what save_changes() writes; kNoSpace.
   Result<void> load_changes(std::span<const std::string> all);
+  // Which input the statistics had when they were saved, views too: once, behind load_transferred()
+  // and load_changes().
+  using SavedInput = boost::unordered_flat_map<const Statistic*, InputPosition>;
+  SavedInput take_saved_input();
   // SavedChanges::version of what save_changes() has written.
   static std::uint64_t version_of_changes(std::string_view changes);
   // The version is this one from now on, unless it is higher.
@@ -324,8 +337,11 @@ class Interface {
   void take_changed(std::vector<std::unique_ptr<Statistic>> changed, Replaced replaced)
       REQUIRES(mutex_);
   void take_one_changed(std::unique_ptr<Statistic> changed) REQUIRES(mutex_);
+  SavedChanges save_changes_at(ByteWriter& out, std::span<const std::string> names,
+                               const InputPosition& input) const;
   template <typename Begin, typename Each>
-  void save_in_steps(ByteWriter& out, CellBudget& budget, Begin begin, Each each) const;
+  void save_in_steps(ByteWriter& out, CellBudget& budget, const AtInput& at_input, Begin begin,
+                     Each each) const;
   void save_head(ByteWriter& out, std::uint64_t samples, std::uint32_t count) const
       REQUIRES(mutex_);
   static void save_statistic(ByteWriter& out, const Statistic& statistic, Statistic::Cells cells);
@@ -369,6 +385,7 @@ class Interface {
   StatisticRow statistics_ GUARDED_BY(mutex_);
   ByName by_name_ GUARDED_BY(mutex_);
   std::unique_ptr<DiscardedData> discarded_ GUARDED_BY(mutex_);  // nullptr: nothing was
+  std::unique_ptr<SavedInput> saved_input_ GUARDED_BY(mutex_);   // until take_saved_input()
 };
 
 }  // namespace tallyfs::statistics

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/base/ledger.h"
+#include "core/statistics/interface/input_runs.h"
 #include "core/statistics/interface/interface.h"
 
 namespace tallyfs::statistics {
@@ -25,10 +26,19 @@ Error no_changes() { return {ErrorCode::kInvalid, "not the changes of an interfa
 
 }  // namespace
 
-Interface::SavedChanges Interface::save_changes(ByteWriter& out,
-                                                std::span<const std::string> names) const {
+Interface::SavedChanges Interface::save_changes(ByteWriter& out, std::span<const std::string> names,
+                                                const AtInput& at_input) const {
+  SavedChanges saved{};
+  at_input([&](const InputPosition& input) { saved = save_changes_at(out, names, input); });
+  return saved;
+}
+
+Interface::SavedChanges Interface::save_changes_at(ByteWriter& out,
+                                                   std::span<const std::string> names,
+                                                   const InputPosition& input) const {
   std::string bytes, marks;
   ByteWriter statistics(bytes), behind(marks);
+  InputRuns inputs;
   std::uint32_t count = 0;
   CellBudget budget = CellBudget::for_command();
   const MutexLock lock(mutex_);
@@ -36,6 +46,7 @@ Interface::SavedChanges Interface::save_changes(ByteWriter& out,
     each.read_cells(budget);
     save_statistic(statistics, each, Statistic::Cells::kApart);
     each.save_marks(behind);
+    inputs.add(input);
     ++count;
   };
   boost::unordered_flat_set<const Statistic*> saved;
@@ -59,6 +70,7 @@ Interface::SavedChanges Interface::save_changes(ByteWriter& out,
   out.put_bytes(bytes);
   out.put(version_);
   out.put_bytes(marks);
+  inputs.save(out);
   return {done, version_};
 }
 
@@ -101,6 +113,7 @@ Result<void> Interface::take_changes(ByteReader& in) {
   Interface& from = *loaded.value();
   std::vector<std::unique_ptr<Statistic>> changed;
   Timestamp last_change;
+  const SavedInput input = from.take_saved_input();
   {
     const MutexLock lock(from.mutex_);
     from.by_name_.clear();
@@ -113,6 +126,8 @@ Result<void> Interface::take_changes(ByteReader& in) {
   if (auto room = make_room_for(changed, replaced); !room) return room;
   last_change_ = last_change;
   standing_.reset();
+  for (const Statistic* const each : replaced) saved_input_->erase(each);
+  saved_input_->insert(input.begin(), input.end());
   take_changed(std::move(changed), std::move(replaced));
   return {};
 }

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "core/base/steps.h"
+#include "core/statistics/interface/input_runs.h"
 #include "core/statistics/interface/interface.h"
 #include "core/sums/saved.h"
 
@@ -24,17 +25,22 @@ bool may_have_another(const Statistic& source) {
 }  // namespace
 
 // In steps: a feeder of many statistics, and all that wait behind it, would wait for the whole.
-// Begin() is called with the lock at each beginning, and each(statistic) for each of them.
+// Begin() is called with the lock at each beginning, and each(statistic, input) for each of them.
+// Cells are read before, while input goes on: their sums are saved beside what is of the input.
 template <typename Begin, typename Each>
-void Interface::save_in_steps(ByteWriter& out, CellBudget& budget, Begin begin, Each each) const {
+void Interface::save_in_steps(ByteWriter& out, CellBudget& budget, const AtInput& at_input,
+                              Begin begin, Each each) const {
   std::uint32_t count = 0;
   std::uint64_t samples = 0;
   std::string head;
   LineProgress progress;
-  const auto save_some = [&](const IsLate& is_late) -> Result<Step> {
+  {
+    const MutexLock lock(mutex_);
+    read_cells(budget);
+  }
+  const auto save_at = [&](const IsLate& is_late, const InputPosition& input) {
     const MutexLock lock(mutex_);
     if (!progress.has_begun) {
-      read_cells(budget);
       samples = samples_;
       for (const Statistic& statistic : statistics_) samples += statistic.untold_in_cells();
     }
@@ -43,11 +49,16 @@ void Interface::save_in_steps(ByteWriter& out, CellBudget& budget, Begin begin, 
       count = 0;
     }
     StatisticRow::Left left(statistics_, {progress, is_late}, kLineAtOnce);
-    for (; const Statistic* const next = left.next(); ++count) each(*next);
+    for (; const Statistic* const next = left.next(); ++count) each(*next, input);
     if (left.is_cut()) return Step::kMore;
     ByteWriter to(head);
     save_head(to, samples, count);
     return Step::kLast;
+  };
+  const auto save_some = [&](const IsLate& is_late) -> Result<Step> {
+    auto step = Step::kMore;
+    at_input([&](const InputPosition& input) { step = save_at(is_late, input); });
+    return step;
   };
   (void)work_in_steps(save_some);
   out.put_bytes(head);
@@ -56,29 +67,35 @@ void Interface::save_in_steps(ByteWriter& out, CellBudget& budget, Begin begin, 
 void Interface::save(ByteWriter& out, CellBudget& budget) const {
   std::string bytes;
   ByteWriter statistics(bytes);
-  const auto save_one = [&](const Statistic& each) {
+  const auto save_one = [&](const Statistic& each, const InputPosition&) {
     save_statistic(statistics, each, Statistic::Cells::kIncluded);
   };
-  save_in_steps(out, budget, [&] { bytes.clear(); }, save_one);
+  save_in_steps(
+      out, budget, at_no_input, [&] { bytes.clear(); }, save_one);
   out.put_bytes(bytes);
 }
 
 // A statistic's own data, the contents of its cells, and the list of cells that were taken out are
 // of one moment.
-void Interface::save_for_successor(ByteWriter& out, CellBudget& budget) const {
+void Interface::save_for_successor(ByteWriter& out, CellBudget& budget,
+                                   const AtInput& at_input) const {
   std::string bytes, marks;
   ByteWriter statistics(bytes), behind(marks);
+  InputRuns inputs;
   const auto begin = [&]() REQUIRES(mutex_) {
     bytes.clear();
     marks.clear();
+    inputs = {};
     behind.put(version_);
   };
-  save_in_steps(out, budget, begin, [&](const Statistic& each) {
+  save_in_steps(out, budget, at_input, begin, [&](const Statistic& each, const InputPosition& at) {
     save_statistic(statistics, each, Statistic::Cells::kApart);
     each.save_marks(behind);
+    inputs.add(at);
   });
   out.put_bytes(bytes);
   out.put_bytes(marks);
+  inputs.save(out);
 }
 
 void Interface::save_head(ByteWriter& out, std::uint64_t samples, std::uint32_t count) const {

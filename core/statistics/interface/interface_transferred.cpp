@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/statistics/interface/cell_form.h"
+#include "core/statistics/interface/input_runs.h"
 #include "core/statistics/interface/interface.h"
 
 namespace tallyfs::statistics {
@@ -69,8 +70,21 @@ Result<std::unique_ptr<Interface>> Interface::load_transferred(ByteReader& in, L
   const MutexLock lock(interface.mutex_);
   interface.version_ = in.get<std::uint64_t>();
   for (Statistic& statistic : interface.statistics_) statistic.load_marks(in);
+  auto saved = std::make_unique<SavedInput>();
+  auto next = interface.statistics_.begin();
+  InputRuns::load(in, interface.statistics_.size(), [&](const InputPosition& input) {
+    saved->emplace(&*next, input);
+    ++next;
+  });
+  interface.saved_input_ = std::move(saved);
   if (!in.ok()) return not_handed_on();
   return loaded;
+}
+
+Interface::SavedInput Interface::take_saved_input() {
+  const MutexLock lock(mutex_);
+  const auto taken = std::exchange(saved_input_, nullptr);
+  return taken ? std::move(*taken) : SavedInput();
 }
 
 void Interface::resume_at(Statistic* statistic, const Published& at) {

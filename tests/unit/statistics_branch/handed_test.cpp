@@ -117,8 +117,8 @@ TEST_F(TransferTest, ObjectsOfTheFirstFormatsAreTakenOver) {
     if (all.at(i).label != "tallyfs") objects.put(all.at(i));
   }
   const std::string file = golden::file_of(objects, clock_.now());
-  golden::expect_same("statistics_handed.2.hex", golden::to_hex(file));
-  const std::string kept = golden::from_hex(golden::read("statistics_handed.2.hex"));
+  golden::expect_same("statistics_handed.3.hex", golden::to_hex(file));
+  const std::string kept = golden::from_hex(golden::read("statistics_handed.3.hex"));
   Next next(*this, golden::objects_of(kept), clock_);
   ASSERT_TRUE(next.loaded) << next.loaded.error().reason;
   EXPECT_EQ(next.read("web", "data"), "a 1\nview 1 3 3.000 3\n");
