@@ -134,13 +134,19 @@ void Dispatcher::begin(const Datagram& datagram, Timestamp now, Piece piece, Com
   reports_ = others_in_a_row_ = 0;
   told_stale_ = false;
   is_of_kernel_ = false;
-  bytes_ = datagram.bytes;
-  text_ = text_left_ = {};
-  messages_.reset();
   if (piece == Piece::kWhole) {
     counts_.add("datagrams");
     if (datagram.fds_refused) counts_.add("fds_refused");
   }
+  record_ = datagram.record;
+  begin_bytes(datagram, journal_ ? journal_->begin(record_, now) : 0);
+}
+
+void Dispatcher::begin_bytes(const Datagram& datagram, std::uint64_t place) {
+  place_ = taken_to_ = place;
+  bytes_ = datagram.bytes;
+  text_ = text_left_ = {};
+  messages_.reset();
   if (datagram.truncated) {
     counts_.add("truncated");
     return reject(kWholeDatagram, {ErrorCode::kTooBig, "datagram longer than " +
@@ -164,20 +170,51 @@ bool Dispatcher::resume(const Until& until) {
   write_changes();
   if (!is_done) return false;
   note_beside_lanes();
+  // Before the answers: a request that was answered must not be carried out again. One whose answer
+  // a kill prevents is asked again by its sender.
+  InputJournal::finish(record_);
   send_responses();
   origin_ = nullptr;
   return true;
 }
 
-std::vector<char> Dispatcher::put_off() {
+Dispatcher::PutOff Dispatcher::put_off() {
   note_beside_lanes();
   send_responses();
   origin_ = nullptr;
-  if (!messages_) return {text_left_.begin(), text_left_.end()};
+  const auto at = [&](std::size_t left) {
+    return static_cast<std::uint32_t>(bytes_.size() - left);
+  };
+  if (!messages_) return {{text_left_.begin(), text_left_.end()}, at(text_left_.size())};
   const auto header = bytes_.first(wire::kHeaderBytes);
-  std::vector<char> left(header.begin(), header.end());
-  left.insert(left.end(), messages_->rest().begin(), messages_->rest().end());
-  return left;
+  PutOff off{{header.begin(), header.end()}, at(messages_->rest().size())};
+  off.rest.insert(off.rest.end(), messages_->rest().begin(), messages_->rest().end());
+  return off;
+}
+
+// The answers to its requests were sent, or their senders ask again.
+void Dispatcher::replay(const Datagram& datagram, Timestamp now, std::uint64_t place, Again again) {
+  constexpr Until kNever{std::chrono::nanoseconds::max()};
+  origin_ = &datagram.origin;
+  commands_ = Commands::kCarriedOut;
+  responses_.begin(datagram.origin);
+  call_ = {.sender = {datagram.origin.uid, datagram.origin.pid}, .now = now, .is_late = &is_late_};
+  reports_ = again == Again::kSamples ? kReportsPerDatagram : 0;
+  told_stale_ = false;
+  is_of_kernel_ = false;
+  record_ = nullptr;
+  replays_samples_ = again == Again::kSamples;
+  begin_bytes(datagram, place);
+  while (!resume(kNever)) {
+  }
+  replays_samples_ = false;
+}
+
+InputSpan Dispatcher::next_span() {
+  if (place_ == 0) return {};
+  const std::size_t left = messages_ ? messages_->rest().size() : text_left_.size();
+  const std::uint64_t until = place_ + (bytes_.size() - left);
+  return {std::exchange(taken_to_, until), until};
 }
 
 bool Dispatcher::take_text(const Until& until) {
@@ -225,6 +262,8 @@ Dispatcher::Took Dispatcher::take_line(std::string_view line) {
   } else if (const auto* const sample = std::get_if<wire::SampleLine>(&parsed.value())) {
     if (sample->decimal.empty()) others_in_a_row_ = 0;
     push_named(*sample);
+  } else if (replays_samples_) {
+    return Took::kLine;
   } else if (const auto* const wanted = std::get_if<wire::DescriptorLine>(&parsed.value())) {
     reject(line,
            {ErrorCode::kInvalid,
@@ -245,7 +284,7 @@ Dispatcher::Took Dispatcher::take_command(const wire::Line& command, std::string
 
 void Dispatcher::flush_named() {
   if (named_.empty()) return;
-  const statistics::Taken taken = statistics_.add(named_, origin_->uid, call_.now);
+  const statistics::Taken taken = statistics_.add(named_, origin_->uid, call_.now, next_span());
   count(taken);
   counts_.add("rejects", taken.rejects);
   for (const statistics::Taken::Rejected& rejected : taken.rejected) {
@@ -258,6 +297,7 @@ void Dispatcher::flush_named() {
 }
 
 bool Dispatcher::take_message(const wire::Message& message) {
+  if (replays_samples_ && !std::holds_alternative<wire::PackedSamples>(message)) return true;
   bool is_taken = true;
   std::visit(
       Overloaded{[&](const wire::PackedSamples& samples) { take_samples(samples); },
@@ -274,8 +314,9 @@ bool Dispatcher::take_message(const wire::Message& message) {
 }
 
 void Dispatcher::take_samples(const wire::PackedSamples& samples) {
-  const auto taken = has_our_epoch() ? statistics_.add(samples, origin_->uid, call_.now)
-                                     : Result<statistics::Taken>(stale("samples"));
+  const auto taken = has_our_epoch()
+                         ? statistics_.add(samples, origin_->uid, call_.now, next_span())
+                         : Result<statistics::Taken>(stale("samples"));
   if (!taken) {
     if (taken.error().code != ErrorCode::kStale || is_news(samples.number())) {
       return refuse_numbered(taken.error(), 0, samples.count());
@@ -413,7 +454,7 @@ Result<Done> Dispatcher::hand_to(const Route& route, const wire::Line& line) {
 
 Result<Done> Dispatcher::add_one(const wire::SampleLine& sample, std::string_view text) {
   push_named(sample);
-  const statistics::Taken taken = statistics_.add(named_, origin_->uid, call_.now);
+  const statistics::Taken taken = statistics_.add(named_, origin_->uid, call_.now, next_span());
   named_.clear();
   count(taken);
   if (!taken.rejected.empty()) return error_in(text, sample.path, taken.rejected.front().error);

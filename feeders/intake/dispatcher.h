@@ -31,6 +31,7 @@
 #include "feeders/intake/command_costs.h"
 #include "feeders/intake/fair_share/accounts.h"
 #include "feeders/intake/fair_share/drop_claims.h"
+#include "feeders/intake/input_journal.h"
 #include "feeders/intake/lanes.h"
 #include "feeders/intake/receiver.h"
 #include "feeders/intake/responses.h"
@@ -76,6 +77,8 @@ class Dispatcher {
   // Begins with a datagram that arrived at `now`; it must stay where it is until it is done, or put
   // off. A rest is what put_off() returned, whose first line had come so far.
   enum class Piece { kWhole, kRest };
+  // Datagrams are begun, and finished, in this journal, too, which outlives this.
+  void note_in(InputJournal& journal) { journal_ = &journal; }
   // kRefused: its commands that are metered (Branch::Handled) are refused, since the sender's fill
   // the bytes that may be put off.
   enum class Commands { kCarriedOut, kRefused };
@@ -95,8 +98,17 @@ class Dispatcher {
   }
   // Between begin() and the resume() that returned true.
   bool is_busy() const { return origin_ != nullptr; }
-  // Returns the unprocessed rest of the current datagram, and ends it. Requires is_busy().
-  std::vector<char> put_off();
+  // Returns the unprocessed rest of the current datagram, and ends it. Requires is_busy(). at: the
+  // byte where the rest begins.
+  struct PutOff {
+    std::vector<char> rest;
+    std::uint32_t at = 0;
+  };
+  PutOff put_off();
+  // Takes in again what the server before had taken in of a datagram, from this place on. kSamples:
+  // its commands and events are not carried out, and what is wrong in it is not told again.
+  enum class Again { kAll, kSamples };
+  void replay(const Datagram& datagram, Timestamp now, std::uint64_t place, Again again);
   // Returns the progress of the first line that put_off() has left.
   const LineProgress& progress() const { return call_.progress; }
   // Returns the cost of the commands that resume() has carried out on this thread since the last
@@ -178,6 +190,9 @@ class Dispatcher {
     named_.push_decimal(sample.path, sample.decimal, pushed);
   }
   void flush_named();
+  // The part of the datagram from the last one to here.
+  InputSpan next_span();
+  void begin_bytes(const Datagram& datagram, std::uint64_t place);
   // Here and below, false: it was cut, and is to be taken again.
   bool take_message(const wire::Message& message);
   // The numbers in the current datagram were given by this daemon.
@@ -261,6 +276,11 @@ class Dispatcher {
   std::string_view text_;
   std::string_view text_left_;
   std::optional<wire::DatagramReader> messages_;
+  InputJournal* journal_ = nullptr;  // nullptr: there is none
+  DatagramRecord* record_ = nullptr;
+  std::uint64_t place_ = 0;     // of its first byte; 0: there is no journal
+  std::uint64_t taken_to_ = 0;  // what is before this place was taken in
+  bool replays_samples_ = false;
   wire::PlainSamples plain_;  // of text_
   NamedSamples named_;        // from text_
   unsigned reports_ = 0;

@@ -324,8 +324,10 @@ bool Intake::put_off_rest(const Datagram& datagram) {
 }
 
 void Intake::keep_rest(const Datagram& datagram) {
-  auto rest = dispatcher_.put_off();
-  backlog_.put_rest(datagram, std::move(rest), dispatcher_.progress());
+  auto [rest, at] = dispatcher_.put_off();
+  Datagram left = datagram;
+  if (journal_) left.record = journal_->append_rest(datagram, at, rest);
+  backlog_.put_rest(left, std::move(rest), dispatcher_.progress());
 }
 
 bool Intake::put_off(const Datagram& datagram, Timestamp now, const Until& until) {
@@ -333,6 +335,7 @@ bool Intake::put_off(const Datagram& datagram, Timestamp now, const Until& until
   const std::size_t bytes = datagram.bytes.size();
   while (!backlog_.has_room(sender, bytes)) {
     if (is_beyond_room(queue_.key_of(sender), bytes)) {
+      InputJournal::drop(datagram.record);
       note_dropped(sender, Piece::kWhole);
       return true;
     }
@@ -366,6 +369,7 @@ bool Intake::make_room(const Backlog::Deferred& deferred, Timestamp now, const U
   const auto begun = clock_.now().monotonic;
   const bool is_trusted = !queue_.key_of(sender).is_uid();
   if (!is_trusted && queue_.others_may_wait()) {
+    InputJournal::drop(deferred.datagram.record);
     note_dropped(sender, deferred.is_rest ? Piece::kRest : Piece::kWhole);
     return true;
   }

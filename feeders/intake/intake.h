@@ -84,6 +84,15 @@ class Intake final : public Barrier, public TransferredPart {
   void tell_of_work(std::function<void()> work) { work_ = std::move(work); }
   // From now on the next server is told of unseen processes, whenever this one ends.
   void keep_with(PartKeeper& keeper) { channels_.keep_with(keeper, *this); }
+  // From now on what comes is in this journal, too, which outlives the intake. Before start().
+  void note_in(InputJournal& journal) EXCLUDES(turn_);
+  // After a kill, behind that: takes in what the server before has left in it. Returns how much.
+  struct Replayed {
+    std::uint64_t datagrams = 0;
+    std::vector<Datagram> poisoned;  // that were left out: two servers have crashed with them
+  };
+  // crashes: of how many servers in a row; those that were killed do not count.
+  Replayed replay(InputJournal& journal, InputJournal::Left left, int crashes) EXCLUDES(turn_);
   // Starts waiting for datagrams.
   void start();
 
@@ -207,6 +216,8 @@ class Intake final : public Barrier, public TransferredPart {
   bool make_room(const Backlog::Deferred& deferred, Timestamp now, const Until& until)
       REQUIRES(turn_);
   void note_dropped(const Origin& sender, Piece piece) REQUIRES(turn_);
+  void replay_begun(DatagramRecord& record, int crashes, Replayed& replayed) REQUIRES(turn_);
+  void replay_new(const Datagram& datagram, Replayed& replayed) REQUIRES(turn_);
   // The rest of the one that was begun. False: there is no room.
   bool put_off_rest(const Datagram& datagram) REQUIRES(turn_);
   // Puts off the rest of the dispatcher's current datagram.
@@ -265,6 +276,7 @@ class Intake final : public Barrier, public TransferredPart {
   // Datagrams of held senders are put off, as others are waiting.
   bool puts_off_ GUARDED_BY(turn_) = false;
   DeferredWork deferred_work_ GUARDED_BY(turn_);
+  InputJournal* journal_ GUARDED_BY(turn_) = nullptr;  // nullptr: there is none
   Dropped dropped_ GUARDED_BY(turn_);
   std::chrono::nanoseconds receiving_ GUARDED_BY(turn_){0};  // since then, not yet charged
   std::vector<Backlog::Deferred> left_ GUARDED_BY(turn_);    // for the next server

@@ -56,7 +56,7 @@ void Intake::finish(std::chrono::nanoseconds at_most) {
   if (finish_batch(until) == Progress::kDone) (void)catch_up(until);
   while (!backlog_.empty()) left_.push_back(backlog_.take());
   if (dispatcher_.is_busy()) {
-    left_.push_back(Backlog::Deferred::of(batch_.front(), dispatcher_.put_off(), true));
+    left_.push_back(Backlog::Deferred::of(batch_.front(), dispatcher_.put_off().rest, true));
     batch_ = batch_.subspan(1);
   }
   for (const Datagram& each : batch_) {

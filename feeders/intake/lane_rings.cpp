@@ -165,6 +165,11 @@ LaneRings::Done LaneRings::take(const Into& into, std::chrono::nanoseconds deadl
   return done;
 }
 
+bool LaneRings::has_read(const statistics::RingSlice& slice) const {
+  return !tails_ || slice.entry >= kLaneEntries ||
+         page().tails[slice.entry].position.load(std::memory_order_acquire) >= slice.until;
+}
+
 std::uint64_t LaneRings::words_left() const {
   std::uint64_t words = 0;
   if (file_->is_closed()) return words;
@@ -191,7 +196,9 @@ bool LaneRings::take_some(Ring& ring, const Into& into, const CounterLine& line)
     }
     if (!batch.add(record, sample, numbers_)) unbound = record.id;
   }
-  auto added = into.statistics.add(batch.runs(), file_->uid(), now);
+  auto added = into.statistics.add(
+      batch.runs(), file_->uid(), now,
+      {.lane = file_->lane(), .entry = ring.entry, .until = ring.reader.position()});
   for (std::string& each : added.saturated) into.saturated.push_back(std::move(each));
   LaneCounts& counts = file_->counts();
   counts.taken.fetch_add(added.samples, std::memory_order_relaxed);

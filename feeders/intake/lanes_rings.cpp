@@ -93,6 +93,12 @@ std::vector<RingSchedule::Rings> Lanes::filled_rings(Which which, const Interfac
   return filled;
 }
 
+bool Lanes::has_read(const statistics::RingSlice& slice) const {
+  const MutexLock lock(mutex_);
+  const auto found = lanes_.find(slice.lane);
+  return found == lanes_.end() || found->second.rings.has_read(slice);
+}
+
 LaneRings::Done Lanes::read_rings(std::uint64_t lane, std::chrono::nanoseconds deadline,
                                   const std::atomic<int>* wanted) {
   const MutexLock lock(mutex_);

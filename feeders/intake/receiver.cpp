@@ -12,6 +12,7 @@
 
 #include "feeders/intake/answer_channels.h"
 #include "feeders/intake/attached_descriptors.h"
+#include "feeders/intake/input_journal.h"
 
 namespace tallyfs {
 namespace {
@@ -20,7 +21,12 @@ namespace {
 // start of each, do not push each other out of the same few cache lines.
 constexpr std::size_t kStagger = 256;
 constexpr std::size_t kStride = wire::kDatagramBytesMax + 4096 + kStagger;
-constexpr std::size_t kMemory = kStride * Receiver::kBatch;
+constexpr std::size_t kBuffersAt = 16384;
+constexpr std::size_t kMemory = kBuffersAt + kStride * Receiver::kBatch;
+
+char* buffer_of(std::byte* memory, std::size_t slot) {
+  return reinterpret_cast<char*>(memory) + kBuffersAt + slot * kStride;
+}
 
 // Where there is room for one, the kernel attaches no more.
 Fd attached_to(msghdr& header) {
@@ -52,24 +58,76 @@ Receiver::Receiver(int fd, AnswerChannels* channels) : fd_(fd), channels_(channe
     std::fprintf(stderr, "tallyfs: no address space for the receive buffers\n");
     std::abort();
   }
-  memory_ = static_cast<char*>(mapped);
+  use(static_cast<std::byte*>(mapped));
+}
+
+Receiver::~Receiver() {
+  if (!journal_) ::munmap(memory_, kMemory);
+}
+
+const std::size_t Receiver::kSlotsBytes = kMemory;
+
+void Receiver::use(std::byte* memory) {
+  static_assert(sizeof(Slots) <= kBuffersAt);
+  memory_ = memory;
+  slots_ = new (memory) Slots;
+  used_ = kBatch;
   for (std::size_t i = 0; i < kBatch; ++i) {
-    vectors_[i] = {memory_ + i * kStride, wire::kDatagramBytesMax};
-    headers_[i] = {};
-    headers_[i].msg_hdr.msg_name = &datagrams_[i].origin.address;
-    headers_[i].msg_hdr.msg_iov = &vectors_[i];
-    headers_[i].msg_hdr.msg_iovlen = 1;
-    headers_[i].msg_hdr.msg_control = control_[i].bytes.data();
+    vectors_[i] = {buffer_of(memory, i), wire::kDatagramBytesMax};
+    slots_->headers[i] = {};
+    msghdr& header = slots_->headers[i].msg_hdr;
+    header.msg_name = &slots_->addresses[i];
+    header.msg_iov = &vectors_[i];
+    header.msg_iovlen = 1;
+    header.msg_control = slots_->control[i].bytes.data();
   }
 }
 
-Receiver::~Receiver() { ::munmap(memory_, kMemory); }
+// What was received before is taken in. A buffer that is not in memory while the process is killed
+// would lose the datagram that the kernel copies there: those that may be locked are
+// (RLIMIT_MEMLOCK of a user is 8 MiB), as soon as they are used.
+void Receiver::receive_into(InputJournal& journal) {
+  ::munmap(memory_, kMemory);
+  journal_ = &journal;
+  use(journal.slots().data());
+  slots_->batch = journal.last_batch();
+  for (std::size_t i = 0; i < kBatch; ++i) {
+    if (::mlock2(buffer_of(memory_, i), wire::kDatagramBytesMax, MLOCK_ONFAULT) != 0) break;
+  }
+}
+
+std::uint64_t Receiver::batch_in(std::span<std::byte> slots) {
+  return reinterpret_cast<const Slots*>(slots.data())->batch;
+}
+
+// Its pointers are of that process.
+std::vector<Datagram> Receiver::left_in(std::span<std::byte> slots, std::uint64_t known) {
+  std::vector<Datagram> left;
+  auto& received = *reinterpret_cast<Slots*>(slots.data());
+  if (received.batch == known) return left;
+  for (std::size_t i = 0; i < kBatch; ++i) {
+    mmsghdr& each = received.headers[i];
+    const std::size_t size = each.msg_len;
+    const bool is_sound = size <= wire::kDatagramBytesMax &&
+                          each.msg_hdr.msg_namelen <= sizeof(sockaddr_un) &&
+                          each.msg_hdr.msg_controllen <= sizeof(Control);
+    if (size == 0 || !is_sound) continue;
+    each.msg_hdr.msg_control = received.control[i].bytes.data();
+    Datagram datagram{.bytes = {buffer_of(slots.data(), i), size}, .origin = {}};
+    datagram.origin.address = received.addresses[i];
+    datagram.origin.address_size = each.msg_hdr.msg_namelen;
+    datagram.truncated = (each.msg_hdr.msg_flags & MSG_TRUNC) != 0;
+    read_credentials(each.msg_hdr, datagram.origin);
+    left.push_back(datagram);
+  }
+  return left;
+}
 
 // Not by the C library's function: ThreadSanitizer notes the descriptors that it brings, and does
 // not see their close (descriptor_closer.h): the next use of the number is a race then.
 int Receiver::receive_into_headers(std::size_t at_most) {
   const ClosingLimit limit;
-  return static_cast<int>(::syscall(SYS_recvmmsg, fd_, headers_.data(), at_most,
+  return static_cast<int>(::syscall(SYS_recvmmsg, fd_, slots_->headers.data(), at_most,
                                     MSG_DONTWAIT | MSG_CMSG_CLOEXEC, nullptr));
 }
 
@@ -98,25 +156,31 @@ void Receiver::take_descriptor(msghdr& header, Datagram& datagram) {
 
 std::span<const Datagram> Receiver::receive(std::size_t at_most) {
   const bool takes_descriptors = channels_ && channels_->may_receive(kBatch);
-  for (mmsghdr& each : std::span(headers_).first(used_)) {
+  for (mmsghdr& each : std::span(slots_->headers).first(used_)) {
+    each.msg_len = 0;
     each.msg_hdr.msg_namelen = sizeof(sockaddr_un);
     each.msg_hdr.msg_controllen = takes_descriptors ? kWithDescriptorBytes : kCredentialsBytes;
   }
+  slots_->batch.store(batch() + 1, std::memory_order_release);
   const int count = receive_into_headers(at_most);
   // One at which it failed, too.
   used_ = std::min(static_cast<std::size_t>(std::max(count, 0)) + 1, kBatch);
   if (count <= 0) return {};
   for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) {
-    msghdr& header = headers_[i].msg_hdr;
+    msghdr& header = slots_->headers[i].msg_hdr;
     Datagram& datagram = datagrams_[i];
-    datagram.bytes = {static_cast<char*>(vectors_[i].iov_base), headers_[i].msg_len};
+    datagram.bytes = {static_cast<char*>(vectors_[i].iov_base), slots_->headers[i].msg_len};
+    datagram.record = nullptr;
     datagram.origin.address_size = header.msg_namelen;
+    std::memcpy(&datagram.origin.address, &slots_->addresses[i], header.msg_namelen);
     datagram.origin.pid = 0;
     datagram.origin.uid = Origin{}.uid;
     datagram.truncated = (header.msg_flags & MSG_TRUNC) != 0;
     take_control(header, datagram);
   }
-  return std::span(datagrams_).first(static_cast<std::size_t>(count));
+  const auto received = std::span(datagrams_).first(static_cast<std::size_t>(count));
+  if (journal_) journal_->append(received, batch());
+  return received;
 }
 
 }  // namespace tallyfs

@@ -50,6 +50,11 @@ class SocketQueue final : public HeldSenders {
 
   SenderKey key_of(const Origin& sender) const { return {ownership_, sender.uid, sender.pid}; }
 
+  // As Receiver's: what was received before is taken in.
+  void receive_into(InputJournal& journal) EXCLUDES(mutex_) {
+    const MutexLock lock(mutex_);
+    receiver_.receive_into(journal);
+  }
   // The next ones, at_most <= Receiver::kBatch; good until the next call. Not while one is
   // unfinished.
   std::span<const Datagram> receive(std::size_t at_most = Receiver::kBatch) EXCLUDES(mutex_);

@@ -222,7 +222,7 @@ TEST(LaneRingsTest, AServerWithoutRoomForItsUidKeepsTheLane) {
   RingsFixture fixture("type=list entries_max=9 base=16");
   RingWriter ring = fixture.ring();
   RingsFixture::put(ring, 1, 5);
-  const Holdings little{.interfaces = 9, .statistics = 99, .bytes = 2 << 20};
+  const Holdings little{.interfaces = 9, .statistics = 199, .bytes = 2 << 20};
   fixture.hand_over({.per_uid = little, .total = little});
   EXPECT_EQ(fixture.take().records, 1u);
   EXPECT_EQ(fixture.read("data"), "s 0x1 5\n");

@@ -35,7 +35,7 @@ class WorkInStepsTest : public IntakeTest {
       const Datagram late{.bytes = bytes, .origin = origin};
       dispatcher.begin(late, clock_.now(), piece, Dispatcher::Commands::kCarriedOut, progress);
       if (dispatcher.resume({std::chrono::nanoseconds(0)})) return steps;
-      bytes = dispatcher.put_off();
+      bytes = dispatcher.put_off().rest;
       progress = dispatcher.progress();
       piece = Dispatcher::Piece::kRest;
       between(steps);
