@@ -112,17 +112,18 @@ Daemon::Daemon(const DaemonOptions& options, FeedSocket socket, std::optional<Fd
       CallerRights::Owner{options_.owner.uid, options_.owner.gid, options_.groups},
       options_.handles);
   if (predecessor_) take_reload();
+  std::optional<Boot> killed;
   if (kept_before_) {
     const StateFile file = *std::exchange(kept_before_, std::nullopt);
     has_kept_ = true;
-    take_state("kept", file,
-               {.boot = boot_of(file.header, read_boot_id(), clock_.now()),
-                .now = clock_.now(),
-                .has_pages = has_pages_,
-                .is_after_kill = true});
+    killed = boot_of(file.header, read_boot_id(), clock_.now());
+    take_state(
+        "kept", file,
+        {.boot = *killed, .now = clock_.now(), .has_pages = has_pages_, .is_after_kill = true});
   }
   if (before.kept) {
     keep_for_successor(std::move(*before.kept));
+    take_journal(killed, before.crashes);
   } else {
     descriptors_.forget_all();
   }
@@ -206,7 +207,7 @@ void Daemon::make_intake() {
 }
 
 std::vector<TransferredPart*> Daemon::handed_parts() {
-  std::vector<TransferredPart*> parts{&pages_, &processes_};
+  std::vector<TransferredPart*> parts{&pages_, &processes_, &journal_};
   if (lanes_) parts.push_back(&*lanes_);
   parts.push_back(intake_.get());
   return parts;

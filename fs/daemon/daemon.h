@@ -56,6 +56,7 @@ struct ServedMount {
 struct Predecessors {
   std::uint64_t servers = 0;                       // how many
   std::optional<Predecessor> last;                 // if it has left something
+  int crashes = 0;                                 // of them in a row, until now
   std::optional<ObjectStore::Opened> kept = {};  // nothing: there is no keeper, or no memory
   const DescriptorQueue* queue = nullptr;        // which the keeper has, and outlives the daemon
 };
@@ -84,6 +85,9 @@ class Daemon {
   void take_state(const std::string& from, const StateFile& file, const Loading& loading);
   void take_reload();
   void keep_for_successor(ObjectStore::Opened kept);
+  // killed: the boot of what the server before has kept; nothing: it has left nothing, or all.
+  void take_journal(std::optional<Boot> killed, int crashes);
+  void report_replay(const Intake::Replayed& replayed, Timestamp begun);
   void report_loaded(const std::string& from, const LoadedState& loaded);
   void enter_expected();
   std::vector<NodeId> resume(Notifier& notifier);
@@ -135,6 +139,7 @@ class Daemon {
   std::shared_ptr<ErrorHistory> error_history_;  // shared with the tree
   std::shared_ptr<ErrorLog> errors_;             // shared with the tree
   std::unique_ptr<OrderedFeeder> feeder_;
+  InputJournal journal_;  // not open: there is none
   std::unique_ptr<Branches> branches_;
   const std::unique_ptr<CounterTimes> counter_ = make_counter_clock();
   std::optional<Lanes> lanes_;

@@ -97,13 +97,65 @@ void Daemon::keep_for_successor(ObjectStore::Opened kept) {
   intake_->tell_of_work([this] {
     kept_->note_work();
     const std::uint64_t given = branches_->statistics().numbers_given();
-    if (numbers_given_.exchange(given, std::memory_order_relaxed) != given) kept_->note_soon();
+    const bool has_given = numbers_given_.exchange(given, std::memory_order_relaxed) != given;
+    if (has_given || journal_.wants_save()) kept_->note_soon();
+    if (const std::uint64_t missed = journal_.take_missed(); missed != 0) {
+      branches_->statistics().counters().count("journal_missed", missed, clock_.now());
+    }
   });
   statistics::StatisticsBranch& statistics = branches_->statistics();
   statistics.changes().keep(
       {.write = [&](const auto& put) { return kept_->write_through(statistics, put); },
        .save_soon = [this] { kept_->note_soon(); }});
   operations_->tell_of_changes([this](const std::string& path) { kept_->write_through(path); });
+}
+
+// Behind keep_for_successor(), which writes through what commands in it change.
+void Daemon::take_journal(std::optional<Boot> killed, int crashes) {
+  statistics::StatisticsBranch& statistics = branches_->statistics();
+  const Timestamp begun = clock_.now();
+  const InputPosition loaded = statistics.loaded_input();
+  if (journal_.is_open() && !killed) journal_.drop_left();
+  if (journal_.is_open() && killed) {
+    if (auto left = journal_.left()) {
+      report_replay(intake_->replay(journal_, std::move(*left), crashes), begun);
+    } else {
+      log_error("the journal is not whole: what came since the last save is lost");
+      journal_.close();
+    }
+  }
+  if (killed) statistics.end_replay(*killed, clock_.now());
+  if (options_.journal_bytes == 0) return journal_.close();
+  if (!journal_.is_open()) {
+    if (const auto made = journal_.make(options_.journal_bytes, loaded); !made) {
+      return log_warning("a kill loses what came since the last save: " + made.error().reason);
+    }
+  }
+  kept_->write_through(journal_);
+  journal_.follow([&statistics] { return statistics.input(); });
+  statistics.log_input(journal_, journal_.position());
+  intake_->note_in(journal_);
+}
+
+void Daemon::report_replay(const Intake::Replayed& replayed, Timestamp begun) {
+  const Timestamp now = clock_.now();
+  DaemonCounters& counters = branches_->statistics().counters();
+  const auto took =
+      std::chrono::duration_cast<std::chrono::microseconds>(now.monotonic - begun.monotonic);
+  counters.record("replay_us", took.count(), 1, now);
+  log_info("journal: " + std::to_string(replayed.datagrams) + " datagrams were looked at again");
+  for (const Datagram& each : replayed.poisoned) {
+    constexpr std::size_t kShown = 64;
+    const std::string bytes(each.bytes.data(), std::min(each.bytes.size(), kShown));
+    const std::string reason = "two servers have crashed with this datagram of " +
+                               std::to_string(each.bytes.size()) +
+                               " bytes: what is in it and was not saved is left out";
+    log_error("uid " + std::to_string(each.origin.uid) + ", process " +
+              std::to_string(each.origin.pid) + ": " + reason + ": " + statistics::shown(bytes));
+    errors_->report({ErrorLog::Source::kSocket, each.origin.uid}, "socket",
+                    statistics::shown(bytes), invalid(reason), now);
+    counters.count("poisoned", 1, now);
+  }
 }
 
 void Daemon::report_loaded(const std::string& from, const LoadedState& loaded) {

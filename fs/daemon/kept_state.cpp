@@ -20,7 +20,7 @@ constexpr std::uint16_t kKeptFormat = 1;
 constexpr KindBits kOwnKinds = saved_kinds(SavedKind::kKept);
 constexpr KindBits kHandedKinds =
     saved_kinds(SavedKind::kPages, SavedKind::kProcesses, SavedKind::kLanes, SavedKind::kLaneRings,
-                SavedKind::kLaneBindings, SavedKind::kUnseenProcesses);
+                SavedKind::kLaneBindings, SavedKind::kUnseenProcesses, SavedKind::kJournal);
 constexpr KindBits kNumberKinds =
     saved_kinds(SavedKind::kStatisticNumbers, SavedKind::kStatsNumbers,
                 SavedKind::kProgramEventNumbers);
@@ -330,6 +330,9 @@ bool KeptState::save_all() {
   if (!done && done.error().code == ErrorCode::kInterrupted) return false;
   if (auto saved = save_parts(); !saved) done = std::move(saved);
   if (done && !has_mark_.exchange(true)) done = put_mark();
+  if (done) {
+    for (TransferredPart* const each : dependencies_.handed) each->note_saved();
+  }
   report(done);
   return done.has_value();
 }

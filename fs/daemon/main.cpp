@@ -170,7 +170,8 @@ std::optional<ObjectStore::Opened> open_kept(const Handover& handover) {
 
 Predecessors predecessors(Handover* handover) {
   if (!handover) return {};
-  Predecessors all{.servers = handover->servers(), .last = std::nullopt};
+  Predecessors all{
+      .servers = handover->servers(), .last = std::nullopt, .crashes = handover->failures()};
   auto last = Predecessor::read(*handover);
   if (last && *last) all.last.emplace(std::move(last->value()));
   if (last && !*last) log_error("reload: " + last->error().reason);

@@ -209,6 +209,9 @@ class OptionsParser {
          .value = "TIME",
          .text = "how often the state is written, if it has changed",
          .check = Time{1, 86'400, TimeUnit::kSeconds}});
+    add_bytes("--journal-bytes", options_.journal_bytes,
+              "memory for what came since the last save, so that a kill of the server loses "
+              "nothing; 0: a kill loses what came over the socket within a second or so");
   }
 
   void add_socket() {

@@ -32,6 +32,7 @@ struct DaemonOptions {
   std::string state;                // of --state: the directory; empty: the default one, or none
   bool no_state = false;            // nothing outlives the daemon, whatever the default
   std::uint64_t state_period = 60;  // seconds
+  std::uint64_t journal_bytes = 64u << 20;  // of the input since the last save; 0: none
   Identity owner;                   // of the files: the identity that mounts
   std::string run_as;               // USER[:GROUP]; empty: the daemon keeps its identity
   std::string group;                // whose members may read statistics; empty: none

@@ -18,3 +18,4 @@ _need_resend() {
   [ "$major" -gt 6 ] || { [ "$major" -eq 6 ] && [ "$minor" -ge 9 ]; } ||
     skip 'the kernel does not send requests again'
 }
+_reload() { "$TALLYFS" --reload "$MNT"; SERVER=$(server_of "$DAEMON"); }

@@ -1,7 +1,7 @@
 # A reload: the program on disk goes on in the keeper's process, with the mount and all totals.
 # Longer than most: it has each thing that goes on, and each way in which a reload is refused.
+. ./daemon/_keeper.sh
 
-_reload() { "$TALLYFS" --reload "$MNT"; SERVER=$(server_of "$DAEMON"); }
 _nothing_is_left() {
   assert_eq '' "$(awk -v point="$MNT" '$2 == point' /proc/mounts)" 'mounts'
   [ ! -e "$SOCK" ] || fail 'the socket is left'

@@ -1,12 +1,12 @@
 # A reload with -o tracefs: the files of the kernel's events stay, while their feeder starts anew.
 _alone=yes # others would fork
 . ./tracing/_kernel.sh
+. ./daemon/_keeper.sh
 
 _set_up() {
   need_root
   _start_with_kernel
 }
-_reload() { "$TALLYFS" --reload "$MNT"; SERVER=$(server_of "$DAEMON"); }
 _is_back() { wait_until 'grep -q "\"tracefs\":\"on\"" "$MNT/statistics.json"'; }
 
 # Of an event on which something is set, of others, and of a directory of tracing/.
