@@ -101,8 +101,8 @@ class DaemonCounter {
       {"takeovers", kCount, "servers",
        "servers ended unexpectedly, and the keeper started another each time",
        "server ended unexpectedly, and the keeper started another",
-       "the daemon's log says why each ended; what came over the socket or out of rings since the "
-       "last save, a second before as a rule, is lost"},
+       "the daemon's log says why each ended; what came for tracing/ and stats/ since the last save, "
+       "a second before as a rule, is lost"},
       {"takeover_us", kLast, "microseconds",
        "time from the end of the last server that ended so until this one answered requests"},
       {"lanes", kLast, "lanes", "lane files of feeders that are open now"},
@@ -141,7 +141,7 @@ class DaemonCounter {
        "sample of text had more decimal places than its statistic keeps",
        "they count rounded: define these statistics with more decimals="},
       {"unsaved", kLast, "yes_or_no",
-       "1 while a kill of the server would lose a change of the state"},
+       "1 while a change is not saved; samples of statistics/ are in the journal then"},
       {"keep_failures", kCount, "saves",
        "saves failed: the keeper's memory took no more, and a kill of the server loses more",
        "save failed: the keeper's memory took no more, and a kill of the server loses more",
