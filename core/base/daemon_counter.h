@@ -101,8 +101,8 @@ class DaemonCounter {
       {"takeovers", kCount, "servers",
        "servers ended unexpectedly, and the keeper started another each time",
        "server ended unexpectedly, and the keeper started another",
-       "the daemon's log says why each ended; what came for tracing/ and stats/ since the last save, "
-       "a second before as a rule, is lost"},
+       "the daemon's log says why each ended; what came for tracing/ and stats/ since the last "
+       "save, a second before as a rule, is lost"},
       {"takeover_us", kLast, "microseconds",
        "time from the end of the last server that ended so until this one answered requests"},
       {"lanes", kLast, "lanes", "lane files of feeders that are open now"},

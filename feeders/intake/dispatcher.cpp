@@ -138,7 +138,7 @@ void Dispatcher::begin(const Datagram& datagram, Timestamp now, Piece piece, Com
     counts_.add("datagrams");
     if (datagram.fds_refused) counts_.add("fds_refused");
   }
-  record_ = datagram.record;
+  record_ = journal_ ? journal_->record_of(datagram) : nullptr;
   begin_bytes(datagram, journal_ ? journal_->begin(record_, now) : 0);
 }
 

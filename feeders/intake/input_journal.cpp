@@ -132,11 +132,17 @@ bool InputJournal::is_saved(const DatagramRecord& record, std::uint64_t saved) {
   return sequence != 0 && place_of(sequence + 1) <= saved;
 }
 
-DatagramRecord* InputJournal::write(const Datagram& datagram, std::span<const char> bytes) {
+DatagramRecord* InputJournal::write(Datagram& datagram) {
   const Origin& origin = datagram.origin;
+  const std::span<const char> bytes = datagram.bytes;
+  datagram.record = nullptr;
   const std::uint64_t saved = header().saved_socket.load(std::memory_order_relaxed);
-  const auto may_go = [saved](const JournalRecord& oldest, std::uint64_t) {
-    return is_saved(static_cast<const DatagramRecord&>(oldest), saved);
+  const auto may_go = [this, saved](const JournalRecord& oldest, std::uint64_t) {
+    const auto& record = static_cast<const DatagramRecord&>(oldest);
+    const bool gives_way =
+        record.state.load(std::memory_order_relaxed) == DatagramRecord::State::kDeferred;
+    if (gives_way) note_missed();
+    return gives_way || is_saved(record, saved);
   };
   const std::size_t size = rounded(sizeof(DatagramRecord) + origin.address_size + bytes.size());
   void* const room = socket_.reserve(static_cast<std::uint32_t>(size), kDatagram, may_go);
@@ -154,6 +160,8 @@ DatagramRecord* InputJournal::write(const Datagram& datagram, std::span<const ch
   record->is_truncated = datagram.truncated;
   std::memcpy(record->data() - origin.address_size, &origin.address, origin.address_size);
   std::memcpy(record->data(), bytes.data(), bytes.size());
+  datagram.record = record;
+  datagram.record_place = socket_.place(*record);
   return record;
 }
 
@@ -161,26 +169,30 @@ std::uint64_t InputJournal::last_batch() const { return header().written_batch; 
 
 void InputJournal::append(std::span<Datagram> batch, std::uint64_t number) {
   for (Datagram& each : batch) {
-    each.record = write(each, each.bytes);
-    if (each.record) each.record->batch = number;
+    if (DatagramRecord* const record = write(each)) record->batch = number;
   }
   socket_.commit();
   header().written_batch.store(number, std::memory_order_release);
 }
 
-DatagramRecord* InputJournal::append_rest(const Datagram& of, std::uint32_t at,
-                                          std::span<const char> rest) {
-  if (!of.record) return nullptr;
-  DatagramRecord* const record = write(of, rest);
-  if (record) {
+void InputJournal::append_rest(const Datagram& of, std::uint32_t at, Datagram& left) {
+  DatagramRecord* const begun = record_of(of);
+  left.record = nullptr;
+  if (!begun) return;
+  if (DatagramRecord* const record = write(left)) {
     record->is_rest = true;
-    record->rest_of = of.record->sequence.load(std::memory_order_relaxed);
+    record->rest_of = begun->sequence.load(std::memory_order_relaxed);
     record->rest_at = at;
+    record->state = DatagramRecord::State::kDeferred;
     socket_.commit();
   }
-  of.record->end.store(at, std::memory_order_relaxed);
-  finish(of.record);
-  return record;
+  // To make room may have let it go, but not a begun one.
+  begun->end.store(at, std::memory_order_relaxed);
+  finish(begun);
+}
+
+void InputJournal::defer(const Datagram& datagram) {
+  set_state(record_of(datagram), DatagramRecord::State::kDeferred);
 }
 
 std::uint64_t InputJournal::begin(DatagramRecord* record, Timestamp now) {
@@ -285,6 +297,7 @@ Datagram InputJournal::datagram_of(DatagramRecord& record) {
   std::memcpy(&datagram.origin.address, record.address(), record.address_size);
   datagram.truncated = record.is_truncated;
   datagram.record = &record;
+  datagram.record_place = UINT64_MAX;
   return datagram;
 }
 
@@ -376,7 +389,9 @@ void InputJournal::drop_left() {
   if (!page_) return;
   Left left;
   if (!read_datagrams(left)) return;
-  for (DatagramRecord* const each : left.not_begun) drop(each);
+  for (DatagramRecord* const each : left.not_begun) {
+    set_state(each, DatagramRecord::State::kDropped);
+  }
   for (DatagramRecord* const each : left.begun) finish(each);
 }
 

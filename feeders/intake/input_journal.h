@@ -42,7 +42,7 @@ namespace tallyfs {
 
 // A datagram, its sender's address and its bytes stand behind it.
 struct DatagramRecord : JournalRecord {
-  enum class State : std::uint8_t { kReceived, kBegun, kDone, kDropped };
+  enum class State : std::uint8_t { kReceived, kDeferred, kBegun, kDone, kDropped };
   static constexpr std::uint32_t kWhole = UINT32_MAX;
 
   std::uint64_t batch = 0;    // with which it was received
@@ -86,14 +86,23 @@ class InputJournal final : public TransferredPart, public statistics::InputLog {
   // A batch that was received into slots(), of this number, which is above last_batch().
   void append(std::span<Datagram> batch, std::uint64_t number);
   std::uint64_t last_batch() const;
-  // What is left of a datagram from this byte on, which was begun: a record of its own. nullptr:
-  // the datagram has none, or there is no room.
-  DatagramRecord* append_rest(const Datagram& of, std::uint32_t at, std::span<const char> rest);
+  // What is left of a datagram from this byte on, which was begun: a record of its own, which is
+  // entered into `left`, if the datagram has one and there is room.
+  void append_rest(const Datagram& of, std::uint32_t at, Datagram& left);
+  // It is put off. From now on its record gives way where there is no room for others: what a
+  // sender beyond its share has waiting must not cost others their places.
+  void defer(const Datagram& datagram);
+  // The record of a datagram; nullptr: it has none, or none any more.
+  DatagramRecord* record_of(const Datagram& datagram) const {
+    return datagram.record && datagram.record_place >= socket_.tail() ? datagram.record : nullptr;
+  }
   // Returns the place of its first byte. record: nullptr where it has none.
   std::uint64_t begin(DatagramRecord* record, Timestamp now);
   // It has taken effect, and what commands in it have changed is saved.
   static void finish(DatagramRecord* record) { set_state(record, DatagramRecord::State::kDone); }
-  static void drop(DatagramRecord* record) { set_state(record, DatagramRecord::State::kDropped); }
+  void drop(const Datagram& datagram) {
+    set_state(record_of(datagram), DatagramRecord::State::kDropped);
+  }
   std::uint64_t put(const statistics::RingSlice& from, uid_t uid, Timestamp now,
                     std::span<const statistics::NumberedRun> runs) override;
   std::uint64_t put_removal(std::string_view path, const InputPosition& at) override;
@@ -152,7 +161,8 @@ class InputJournal final : public TransferredPart, public statistics::InputLog {
     if (record) record->state.store(state, std::memory_order_release);
   }
   static bool is_saved(const DatagramRecord& record, std::uint64_t saved);
-  DatagramRecord* write(const Datagram& datagram, std::span<const char> bytes);
+  // Enters the record into the datagram.
+  DatagramRecord* write(Datagram& datagram);
   void note_missed() { missed_.fetch_add(1, std::memory_order_relaxed); }
   void* reserve_rings(std::size_t bytes, std::uint32_t kind);
   bool read_datagrams(Left& left);

@@ -326,7 +326,8 @@ bool Intake::put_off_rest(const Datagram& datagram) {
 void Intake::keep_rest(const Datagram& datagram) {
   auto [rest, at] = dispatcher_.put_off();
   Datagram left = datagram;
-  if (journal_) left.record = journal_->append_rest(datagram, at, rest);
+  left.bytes = rest;
+  if (journal_) journal_->append_rest(datagram, at, left);
   backlog_.put_rest(left, std::move(rest), dispatcher_.progress());
 }
 
@@ -335,13 +336,14 @@ bool Intake::put_off(const Datagram& datagram, Timestamp now, const Until& until
   const std::size_t bytes = datagram.bytes.size();
   while (!backlog_.has_room(sender, bytes)) {
     if (is_beyond_room(queue_.key_of(sender), bytes)) {
-      InputJournal::drop(datagram.record);
+      if (journal_) journal_->drop(datagram);
       note_dropped(sender, Piece::kWhole);
       return true;
     }
     if (!make_room(backlog_.take_in_the_way_of(sender, bytes), now, until)) return false;
   }
   backlog_.put(datagram);
+  if (journal_) journal_->defer(datagram);
   note_put_off();
   return true;
 }
@@ -369,7 +371,7 @@ bool Intake::make_room(const Backlog::Deferred& deferred, Timestamp now, const U
   const auto begun = clock_.now().monotonic;
   const bool is_trusted = !queue_.key_of(sender).is_uid();
   if (!is_trusted && queue_.others_may_wait()) {
-    InputJournal::drop(deferred.datagram.record);
+    if (journal_) journal_->drop(deferred.datagram);
     note_dropped(sender, deferred.is_rest ? Piece::kRest : Piece::kWhole);
     return true;
   }

@@ -32,6 +32,10 @@ class JournalStream {
       : places_(&places), memory_(memory), written_(places.head.load()) {}
 
   std::uint64_t head() const { return places_->head.load(std::memory_order_relaxed); }
+  // What is before this may be written over.
+  std::uint64_t tail() const { return places_->tail.load(std::memory_order_relaxed); }
+  // Of the record that was reserved last.
+  std::uint64_t place(const JournalRecord& last) const { return written_ - last.bytes; }
   std::uint64_t capacity() const { return memory_.size(); }
   // Whether the places are possible ones.
   bool is_sound() const;

@@ -33,6 +33,7 @@ struct Datagram {
   bool truncated = false;    // it was longer than a buffer; what there is of it means nothing
   bool fds_refused = false;  // it had descriptors attached that are no answer channel
   DatagramRecord* record = nullptr;  // in the journal; nullptr: it is not there
+  std::uint64_t record_place = 0;
 };
 
 class Receiver {

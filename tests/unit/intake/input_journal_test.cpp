@@ -88,7 +88,7 @@ TEST_F(InputJournalTest, LeavesOutWhatAllOfTheStateHasAndWhatWasDropped) {
   const auto batch = receive({"a 1\n", "b 2\n", "c 3\n", "d 4\n"});
   (void)journal_.begin(batch[0].record, at(1));
   const std::uint64_t second = journal_.begin(batch[1].record, at(2));
-  InputJournal::drop(batch[2].record);
+  journal_.drop(batch[2]);
   save({.socket = second + 2, .rings = 0});  // in the middle of it
   const auto left = next().left();
   ASSERT_TRUE(left);
@@ -100,9 +100,10 @@ TEST_F(InputJournalTest, LeavesOutWhatAllOfTheStateHasAndWhatWasDropped) {
 TEST_F(InputJournalTest, DividesWhatWasPutOffInTheMiddle) {
   auto batch = receive({"a 1\nb 2\nc 3\n"});
   (void)journal_.begin(batch[0].record, at(1));
-  const std::string rest = "b 2\nc 3\n";
-  DatagramRecord* const record = journal_.append_rest(batch[0], 4, rest);
-  ASSERT_TRUE(record);
+  std::string rest = "b 2\nc 3\n";
+  Datagram put_off{.bytes = rest, .origin = batch[0].origin};
+  journal_.append_rest(batch[0], 4, put_off);
+  ASSERT_TRUE(put_off.record);
   batch[0].record->end = DatagramRecord::kWhole;  // as a kill before that was noted leaves it
   const auto left = next().left();
   ASSERT_TRUE(left);
@@ -135,6 +136,23 @@ TEST_F(InputJournalTest, AFullOneKeepsNoMoreAndCountsItUntilTheNextSave) {
   const auto left = next().left();
   ASSERT_TRUE(left);
   EXPECT_EQ(left->begun.size(), 5u);
+}
+
+TEST_F(InputJournalTest, WhatIsPutOffGivesWayToOthers) {
+  const std::string longest(wire::kDatagramBytesMax, 'x');
+  const auto put_off = receive({"a 1\n"})[0];
+  journal_.defer(put_off);
+  EXPECT_EQ(texts_of(next().left()->not_begun), Texts{"a 1\n"});
+  for (int i = 0; i < 40; ++i) {
+    const auto batch = receive({longest});
+    ASSERT_TRUE(batch[0].record) << i;
+    const std::uint64_t place = journal_.begin(batch[0].record, at(i));
+    InputJournal::finish(batch[0].record);
+    save({.socket = place + longest.size(), .rings = 0});
+  }
+  EXPECT_EQ(journal_.take_missed(), 1u);
+  EXPECT_FALSE(journal_.record_of(put_off));
+  EXPECT_TRUE(next().left()->not_begun.empty());
 }
 
 TEST_F(InputJournalTest, HasWhatCameOutOfRingsAndWhatWasRemoved) {
