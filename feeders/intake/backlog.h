@@ -52,6 +52,14 @@ class Backlog {
   // Puts what an earlier server has put off. Its sender is held from now on.
   void adopt(Deferred deferred, std::chrono::nanoseconds now);
 
+  // Visits the datagram of each.
+  template <typename Visit>
+  void each(Visit visit) {
+    for (const auto& [sender, queue] : queues_) {
+      for (Deferred& deferred : queue->deferred) visit(deferred.datagram);
+    }
+  }
+
   bool empty() const { return turns_.empty(); }
   // A sender may soon have no room.
   bool is_nearly_full() const { return bytes_ > kBytesOfSenderMax / 2; }

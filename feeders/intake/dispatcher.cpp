@@ -173,6 +173,7 @@ bool Dispatcher::resume(const Until& until) {
   // Before the answers: a request that was answered must not be carried out again. One whose answer
   // a kill prevents is asked again by its sender.
   InputJournal::finish(record_);
+  if (journal_ && !is_replaying_) journal_->note_done(place_);
   send_responses();
   origin_ = nullptr;
   return true;
@@ -203,11 +204,19 @@ void Dispatcher::replay(const Datagram& datagram, Timestamp now, std::uint64_t p
   told_stale_ = false;
   is_of_kernel_ = false;
   record_ = nullptr;
+  is_replaying_ = true;
   replays_samples_ = again == Again::kSamples;
   begin_bytes(datagram, place);
   while (!resume(kNever)) {
   }
-  replays_samples_ = false;
+  is_replaying_ = replays_samples_ = false;
+}
+
+void Dispatcher::add_again(const wire::Request& request) {
+  const auto line = wire::parse_line(request.text);
+  if (!line) return;
+  const auto* const sample = std::get_if<wire::SampleLine>(&line.value());
+  if (sample) (void)add_one(*sample, request.text);
 }
 
 InputSpan Dispatcher::next_span() {
@@ -297,7 +306,10 @@ void Dispatcher::flush_named() {
 }
 
 bool Dispatcher::take_message(const wire::Message& message) {
-  if (replays_samples_ && !std::holds_alternative<wire::PackedSamples>(message)) return true;
+  if (replays_samples_ && !std::holds_alternative<wire::PackedSamples>(message)) {
+    if (const auto* const request = std::get_if<wire::Request>(&message)) add_again(*request);
+    return true;
+  }
   bool is_taken = true;
   std::visit(
       Overloaded{[&](const wire::PackedSamples& samples) { take_samples(samples); },

@@ -192,6 +192,8 @@ class Dispatcher {
   void flush_named();
   // The part of the datagram from the last one to here.
   InputSpan next_span();
+  // A sample that was sent as a request.
+  void add_again(const wire::Request& request);
   void begin_bytes(const Datagram& datagram, std::uint64_t place);
   // Here and below, false: it was cut, and is to be taken again.
   bool take_message(const wire::Message& message);
@@ -280,6 +282,7 @@ class Dispatcher {
   DatagramRecord* record_ = nullptr;
   std::uint64_t place_ = 0;     // of its first byte; 0: there is no journal
   std::uint64_t taken_to_ = 0;  // what is before this place was taken in
+  bool is_replaying_ = false;
   bool replays_samples_ = false;
   wire::PlainSamples plain_;  // of text_
   NamedSamples named_;        // from text_

@@ -35,9 +35,10 @@ struct InputJournal::Header {
   std::atomic<std::uint64_t> saved_socket{0};
   std::atomic<std::uint64_t> saved_rings{0};
   std::atomic<std::uint64_t> written_batch{0};  // the last one of which nothing is in slots alone
-  // A removal found no room, so that the rest would make again what is gone: it is of no use until
-  // the next save.
-  std::atomic<bool> is_void{false};
+  // Removals that found no room, and those of them that are saved. While they differ, the rest
+  // would make again what is gone: the journal is of no use until the next save.
+  std::atomic<std::uint64_t> removals_missed{0};
+  std::atomic<std::uint64_t> removals_saved{0};
 };
 
 // Behind it: for each run its number, how many samples, and these.
@@ -157,7 +158,7 @@ DatagramRecord* InputJournal::write(Datagram& datagram) {
   record->pid = origin.pid;
   record->uid = origin.uid;
   record->address_size = static_cast<std::uint16_t>(origin.address_size);
-  record->is_truncated = datagram.truncated;
+  record->is_truncated = datagram.truncated ? 1 : 0;
   std::memcpy(record->data() - origin.address_size, &origin.address, origin.address_size);
   std::memcpy(record->data(), bytes.data(), bytes.size());
   datagram.record = record;
@@ -180,7 +181,6 @@ void InputJournal::append_rest(const Datagram& of, std::uint32_t at, Datagram& l
   left.record = nullptr;
   if (!begun) return;
   if (DatagramRecord* const record = write(left)) {
-    record->is_rest = true;
     record->rest_of = begun->sequence.load(std::memory_order_relaxed);
     record->rest_at = at;
     record->state = DatagramRecord::State::kDeferred;
@@ -249,7 +249,8 @@ std::uint64_t InputJournal::put(const statistics::RingSlice& from, uid_t uid, Ti
 std::uint64_t InputJournal::put_removal(std::string_view path, const InputPosition& at) {
   void* const room = reserve_rings(rounded(sizeof(RemovalRecord) + path.size()), kRemoval);
   if (!room) {
-    header().is_void = true;
+    header().removals_missed.fetch_add(1);
+    note_missed();
     return rings_.head();
   }
   const JournalRecord head = *static_cast<const JournalRecord*>(room);
@@ -275,15 +276,18 @@ bool InputJournal::wants_save() const { return bytes_unsaved() > rings_.capacity
 void InputJournal::begin_save() {
   if (!page_) return;
   heads_begun_ = socket_.head() + rings_.head();
-  was_void_ = header().is_void;
+  removals_begun_ = header().removals_missed;
+  // What has no samples moves no statistic's place.
+  const std::uint64_t done = done_.load(std::memory_order_acquire);
   begun_save_ = input_();
+  begun_save_.socket = std::max(begun_save_.socket, done);
 }
 
 void InputJournal::note_saved() {
   if (!page_) return;
   header().saved_socket.store(begun_save_.socket, std::memory_order_release);
   header().saved_rings.store(begun_save_.rings, std::memory_order_release);
-  if (was_void_) header().is_void = false;
+  header().removals_saved = removals_begun_;
   heads_saved_.store(heads_begun_, std::memory_order_relaxed);
 }
 
@@ -295,7 +299,7 @@ Datagram InputJournal::datagram_of(DatagramRecord& record) {
   datagram.origin.uid = record.uid;
   datagram.origin.address_size = record.address_size;
   std::memcpy(&datagram.origin.address, record.address(), record.address_size);
-  datagram.truncated = record.is_truncated;
+  datagram.truncated = record.is_truncated != 0;
   datagram.record = &record;
   datagram.record_place = UINT64_MAX;
   return datagram;
@@ -303,7 +307,8 @@ Datagram InputJournal::datagram_of(DatagramRecord& record) {
 
 std::optional<InputJournal::Left> InputJournal::left() {
   Left left{.saved = {header().saved_socket, header().saved_rings}};
-  if (header().is_void || !read_rings(left) || !read_datagrams(left)) return std::nullopt;
+  const bool is_void = header().removals_missed != header().removals_saved;
+  if (is_void || !read_rings(left) || !read_datagrams(left)) return std::nullopt;
   return left;
 }
 
@@ -336,6 +341,9 @@ bool InputJournal::read_datagrams(Left& left) {
   };
   cut(left.begun);
   cut(left.not_begun);
+  // A rest comes before what its sender has sent later.
+  std::stable_partition(left.not_begun.begin(), left.not_begun.end(),
+                        [](const DatagramRecord* each) { return each->rest_of != 0; });
   header().sequence = sequence;
   header().written_batch = batch;
   left.in_slots = Receiver::left_in(slots(), batch);
@@ -344,7 +352,6 @@ bool InputJournal::read_datagrams(Left& left) {
 
 bool InputJournal::read_rings(Left& left) {
   return rings_.each([&](JournalRecord& each, std::uint64_t place) {
-    if (place + each.bytes <= left.saved.rings) return true;
     if (each.kind == kSlice && each.bytes >= sizeof(SliceRecord)) {
       return read_slice(static_cast<SliceRecord&>(each), place, left);
     }
@@ -385,10 +392,7 @@ InputPosition InputJournal::position() const {
   return {place_of(header().sequence + 1), rings_.head()};
 }
 
-void InputJournal::drop_left() {
-  if (!page_) return;
-  Left left;
-  if (!read_datagrams(left)) return;
+void InputJournal::drop(const Left& left) {
   for (DatagramRecord* const each : left.not_begun) {
     set_state(each, DatagramRecord::State::kDropped);
   }

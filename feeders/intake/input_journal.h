@@ -46,14 +46,13 @@ struct DatagramRecord : JournalRecord {
   static constexpr std::uint32_t kWhole = UINT32_MAX;
 
   std::uint64_t batch = 0;    // with which it was received
-  std::uint64_t rest_of = 0;  // of which datagram this is the rest: its place and 1; 0: of none
+  std::uint64_t rest_of = 0;  // the sequence number of the datagram whose rest this is; 0: of none
   std::uint32_t rest_at = 0;  // from this byte of that on
   std::uint32_t length = 0;
   std::int32_t pid = 0;
   std::uint32_t uid = 0;
   std::uint16_t address_size = 0;
-  bool is_truncated = false;
-  bool is_rest = false;
+  std::uint8_t is_truncated = 0;  // or 1; a bool that a fault of the memory changes is none
   std::atomic<State> state{State::kReceived};
   std::atomic<std::uint8_t> tries{0};        // 1: it was begun again after a kill, and not finished
   std::atomic<std::uint32_t> end{kWhole};    // what of it was taken in, if it was cut
@@ -73,7 +72,10 @@ class InputJournal final : public TransferredPart, public statistics::InputLog {
   // A new one, whose places begin behind `from`. kNoSpace: there is no memory, and no journal.
   Result<void> make(std::uint64_t bytes, const InputPosition& from);
   bool is_open() const { return page_.has_value(); }
-  void close() { page_.reset(); }
+  void close(TransferredFds& descriptors) {
+    if (page_) descriptors.remove(page_->fd());
+    page_.reset();
+  }
   std::span<std::byte> slots() const;
   SavedKinds objects() const override { return saved_kinds(SavedKind::kJournal); }
   void save_for_successor(ObjectSink& sink, TransferredFds& descriptors) override;
@@ -98,8 +100,12 @@ class InputJournal final : public TransferredPart, public statistics::InputLog {
   }
   // Returns the place of its first byte. record: nullptr where it has none.
   std::uint64_t begin(DatagramRecord* record, Timestamp now);
-  // It has taken effect, and what commands in it have changed is saved.
+  // It has taken effect, and what commands in it have changed in statistics/ is saved.
   static void finish(DatagramRecord* record) { set_state(record, DatagramRecord::State::kDone); }
+  // So has all up to the datagram that began at this place.
+  void note_done(std::uint64_t place) {
+    done_.store(place + place_of(1), std::memory_order_release);
+  }
   void drop(const Datagram& datagram) {
     set_state(record_of(datagram), DatagramRecord::State::kDropped);
   }
@@ -139,7 +145,7 @@ class InputJournal final : public TransferredPart, public statistics::InputLog {
   // What the server before has left. Nothing: it is not whole.
   std::optional<Left> left();
   // After a reload: all that was not begun has been handed over.
-  void drop_left();
+  static void drop(const Left& left);
   // Behind all that was taken in.
   InputPosition position() const;
 
@@ -177,7 +183,8 @@ class InputJournal final : public TransferredPart, public statistics::InputLog {
   std::uint64_t heads_begun_ = 0;
   std::atomic<std::uint64_t> heads_saved_{0};  // of both streams, at the beginning of the last save
   std::atomic<std::uint64_t> missed_{0};
-  bool was_void_ = false;
+  std::atomic<std::uint64_t> done_{0};  // the place behind the last datagram that was finished
+  std::uint64_t removals_begun_ = 0;
 };
 
 }  // namespace tallyfs

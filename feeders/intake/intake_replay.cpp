@@ -32,6 +32,12 @@ void Intake::note_in(InputJournal& journal) {
   journal_ = &journal;
   queue_.receive_into(journal);
   dispatcher_.note_in(journal);
+  // What the server before has put off and handed over.
+  backlog_.each([&](Datagram& datagram) {
+    if (datagram.record) return;
+    journal.append({&datagram, 1}, journal.last_batch());
+    journal.defer(datagram);
+  });
 }
 
 // Each stream in its order, and the two by their times: where order shows, as in lists and
@@ -43,7 +49,9 @@ Intake::Replayed Intake::replay(InputJournal& journal, InputJournal::Left left, 
   auto slice = left.rings.begin();
   const auto take_slices = [&](std::chrono::nanoseconds until) {
     for (; slice != left.rings.end() && slice->at.monotonic <= until; ++slice) {
-      if (lanes_ && !lanes_->has_read(slice->from)) continue;
+      std::uint64_t samples = 0;
+      for (const auto& run : slice->runs) samples += run.samples.size();
+      if (lanes_) lanes_->note_read(slice->from, samples);
       statistics_.replay(slice->runs, slice->uid, slice->at, slice->span);
     }
   };
@@ -59,7 +67,7 @@ Intake::Replayed Intake::replay(InputJournal& journal, InputJournal::Left left, 
     replay_new(copied(*each, bytes), replayed);
   }
   const std::span<Datagram> in_slots(left.in_slots);
-  journal.append(in_slots, Receiver::batch_in(journal.slots()));
+  journal.append(in_slots, std::max(Receiver::batch_in(journal.slots()), journal.last_batch()));
   for (const Datagram& each : in_slots) replay_new(each, replayed);
   return replayed;
 }

@@ -52,6 +52,7 @@ class JournalStream {
     while (needed - tail > capacity()) {
       if (tail >= head()) return nullptr;
       const JournalRecord& oldest = at(tail);
+      if (oldest.bytes < sizeof(JournalRecord)) return nullptr;  // damaged
       if (oldest.kind != kFiller && !may_go(oldest, tail)) break;
       tail += oldest.bytes;
       __builtin_prefetch(&at(tail));

@@ -165,9 +165,18 @@ LaneRings::Done LaneRings::take(const Into& into, std::chrono::nanoseconds deadl
   return done;
 }
 
-bool LaneRings::has_read(const statistics::RingSlice& slice) const {
-  return !tails_ || slice.entry >= kLaneEntries ||
-         page().tails[slice.entry].position.load(std::memory_order_acquire) >= slice.until;
+void LaneRings::note_read(const statistics::RingSlice& slice, std::uint64_t samples) {
+  if (!tails_ || slice.entry >= kLaneEntries) return;
+  LaneTail& tail = page().tails[slice.entry];
+  if (tail.position.load() >= slice.until) return;
+  tail.samples.store(tail.samples.load() + samples, std::memory_order_relaxed);
+  tail.position.store(slice.until, std::memory_order_release);
+  const auto known = std::ranges::find(rings_, slice.entry, &Ring::entry);
+  if (known == rings_.end()) return;
+  const auto reader = RingReader::open(file_->memory(), known->reader.ring(), slice.until);
+  if (reader) known->reader = *reader;
+  known->head = slice.until;
+  known->samples = tail.samples.load();
 }
 
 std::uint64_t LaneRings::words_left() const {

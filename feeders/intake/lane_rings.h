@@ -75,8 +75,8 @@ class LaneRings {
     bool all = true;
   };
   Done take(const Into& into, std::chrono::nanoseconds deadline);
-  // Whether the feeder was told that these records were read.
-  bool has_read(const statistics::RingSlice& slice) const;
+  // These records were read by the server before, which may not have told the feeder.
+  void note_read(const statistics::RingSlice& slice, std::uint64_t samples);
   // Whether all of that was read, and how many words are left.
   bool are_taken() const { return words_left() == 0; }
   std::uint64_t words_left() const;

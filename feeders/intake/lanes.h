@@ -118,8 +118,9 @@ class Lanes final : public TransferredPart {
   std::vector<RingSchedule::Rings> filled_rings(Which which = Which::kAll,
                                                 const InterfaceFilter& of = InterfaceFilter::all())
       EXCLUDES(mutex_);
-  // False: these records are still to be read. True as well where the lane has ended.
-  bool has_read(const statistics::RingSlice& slice) const EXCLUDES(mutex_);
+  // These records were read, so many samples, whatever the feeder was told: they are in the
+  // journal.
+  void note_read(const statistics::RingSlice& slice, std::uint64_t samples) EXCLUDES(mutex_);
   // Reads those of one of these lanes, until the deadline or until `wanted` is not 0: then others
   // are to continue soon.
   LaneRings::Done read_rings(std::uint64_t lane, std::chrono::nanoseconds deadline,

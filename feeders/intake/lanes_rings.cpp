@@ -93,10 +93,10 @@ std::vector<RingSchedule::Rings> Lanes::filled_rings(Which which, const Interfac
   return filled;
 }
 
-bool Lanes::has_read(const statistics::RingSlice& slice) const {
+void Lanes::note_read(const statistics::RingSlice& slice, std::uint64_t samples) {
   const MutexLock lock(mutex_);
   const auto found = lanes_.find(slice.lane);
-  return found == lanes_.end() || found->second.rings.has_read(slice);
+  if (found != lanes_.end()) found->second.rings.note_read(slice, samples);
 }
 
 LaneRings::Done Lanes::read_rings(std::uint64_t lane, std::chrono::nanoseconds deadline,

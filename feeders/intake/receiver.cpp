@@ -91,6 +91,7 @@ void Receiver::receive_into(InputJournal& journal) {
   journal_ = &journal;
   use(journal.slots().data());
   slots_->batch = journal.last_batch();
+  (void)::mlock2(memory_, kBuffersAt, 0);
   for (std::size_t i = 0; i < kBatch; ++i) {
     if (::mlock2(buffer_of(memory_, i), wire::kDatagramBytesMax, MLOCK_ONFAULT) != 0) break;
   }
@@ -104,7 +105,7 @@ std::uint64_t Receiver::batch_in(std::span<std::byte> slots) {
 std::vector<Datagram> Receiver::left_in(std::span<std::byte> slots, std::uint64_t known) {
   std::vector<Datagram> left;
   auto& received = *reinterpret_cast<Slots*>(slots.data());
-  if (received.batch == known) return left;
+  if (received.batch <= known) return left;
   for (std::size_t i = 0; i < kBatch; ++i) {
     mmsghdr& each = received.headers[i];
     const std::size_t size = each.msg_len;

@@ -53,7 +53,7 @@ class Receiver {
   void receive_into(InputJournal& journal);
   static const std::size_t kSlotsBytes;
   // The datagrams that a process which died has received into such slots, its last batch, if it
-  // is another one than `known`. Their bytes stay there.
+  // is later than `known`. Their bytes stay there.
   static std::vector<Datagram> left_in(std::span<std::byte> slots, std::uint64_t known);
   static std::uint64_t batch_in(std::span<std::byte> slots);
   // The number of the batch that was received last.

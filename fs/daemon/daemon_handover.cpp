@@ -115,22 +115,24 @@ void Daemon::take_journal(std::optional<Boot> killed, int crashes) {
   statistics::StatisticsBranch& statistics = branches_->statistics();
   const Timestamp begun = clock_.now();
   const InputPosition loaded = statistics.loaded_input();
-  if (journal_.is_open() && !killed) journal_.drop_left();
-  if (journal_.is_open() && killed) {
-    if (auto left = journal_.left()) {
+  if (journal_.is_open()) {
+    auto left = journal_.left();
+    if (!left) {
+      log_error("the journal is not whole: what came since the last save is lost");
+      journal_.close(descriptors_);
+    } else if (killed) {
       report_replay(intake_->replay(journal_, std::move(*left), crashes), begun);
     } else {
-      log_error("the journal is not whole: what came since the last save is lost");
-      journal_.close();
+      journal_.drop(*left);
     }
   }
   if (killed) statistics.end_replay(*killed, clock_.now());
-  if (options_.journal_bytes == 0) return journal_.close();
-  if (!journal_.is_open()) {
-    if (const auto made = journal_.make(options_.journal_bytes, loaded); !made) {
-      return log_warning("a kill loses what came since the last save: " + made.error().reason);
-    }
+  if (options_.journal_bytes == 0) journal_.close(descriptors_);
+  if (!journal_.is_open() && options_.journal_bytes != 0) {
+    const auto made = journal_.make(options_.journal_bytes, loaded);
+    if (!made) log_warning("a kill loses what came since the last save: " + made.error().reason);
   }
+  if (!journal_.is_open()) return kept_->remove(SavedKind::kJournal, "journal");
   kept_->write_through(journal_);
   journal_.follow([&statistics] { return statistics.input(); });
   statistics.log_input(journal_, journal_.position());

@@ -17,6 +17,21 @@ _into_cells() {
     define web "name=$each data=reset"
   done
 }
+# _goes_by_ring NAME: a sample of it did.
+_goes_by_ring() {
+  local before
+  before=$(own ring_samples)
+  ok "add $1 1 1 1" 'sync 5000'
+  [ "$(own ring_samples)" -gt "$before" ]
+}
+# _into_ring NAME...: from now on its samples go into rings. They are reset.
+_into_ring() {
+  local each
+  for each; do
+    wait_until "_goes_by_ring $each"
+    define web "name=$each data=reset"
+  done
+}
 # _traced LINE: the probe does it; its system calls are in $CASE/calls. Of the thread that calls:
 # the library's own thread has its ticks.
 _traced() {

@@ -7,21 +7,6 @@ _samples_of() {
   grep -oE "\"interface\":\"$1\",[^}]*" "$MNT/statistics.json" | grep -oE '"samples":[0-9]+' |
     cut -d: -f2
 }
-# _goes_by_ring NAME: a sample of it did.
-_goes_by_ring() {
-  local before
-  before=$(own ring_samples)
-  ok "add $1 1 1 1" 'sync 5000'
-  [ "$(own ring_samples)" -gt "$before" ]
-}
-# _into_ring NAME...: from now on its samples go into rings. They are reset.
-_into_ring() {
-  local each
-  for each; do
-    wait_until "_goes_by_ring $each"
-    define web "name=$each data=reset"
-  done
-}
 # A list and a raw of the interface web, that take rings.
 _lists() {
   start_probe

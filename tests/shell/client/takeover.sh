@@ -32,6 +32,24 @@ cells_numbers_and_epoch_outlive_a_kill() {
   assert_data web 'a 600'
 }
 
+# Each kill comes right behind the read that took them, and before a save.
+what_came_out_of_rings_is_counted_once() {
+  local i
+  start_daemon
+  start_probe
+  ok 'interface web' 'statistic web l' 'define l list' 'start l' 'sync 5000'
+  _into_ring l
+  for i in 1 2 3 4 5 6 7 8; do
+    ok 'add l 7 1 100' 'add l 8 1 50'
+    [ $((i % 2)) = 0 ] || assert_data web "l 0x7 $((i * 100))" "l 0x8 $((i * 50))"
+    _replace_server
+  done
+  assert_data web 'l 0x7 800' 'l 0x8 400'
+  assert_eq 0 "$(own lane_bad)"
+  ok 'sync 5000'
+  assert_eq '0 0' "$(count_of lost) $(count_of dropped)"
+}
+
 # The save of all that would have it is long, as a large interface has changed: most kills come
 # before.
 what_was_registered_just_before_a_kill_goes_on() {

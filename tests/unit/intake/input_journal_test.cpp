@@ -109,7 +109,6 @@ TEST_F(InputJournalTest, DividesWhatWasPutOffInTheMiddle) {
   ASSERT_TRUE(left);
   EXPECT_EQ(texts_of(left->begun), Texts{"a 1\n"});
   EXPECT_EQ(texts_of(left->not_begun), Texts{rest});
-  EXPECT_TRUE(left->not_begun[0]->is_rest);
 }
 
 TEST_F(InputJournalTest, AFullOneKeepsNoMoreAndCountsItUntilTheNextSave) {
@@ -175,6 +174,24 @@ TEST_F(InputJournalTest, HasWhatCameOutOfRingsAndWhatWasRemoved) {
   ASSERT_EQ(left->removals.size(), 1u);
   EXPECT_EQ(left->removals[0].path, "web/us");
   EXPECT_EQ(left->removals[0].at.socket, 44u);
+}
+
+TEST_F(InputJournalTest, LetsGoOfWhatHasNoSamples) {
+  const auto batch = receive({"create a/b\n", "create a/c\n"});
+  journal_.note_done(journal_.begin(batch[0].record, at(1)));
+  InputJournal::finish(batch[0].record);
+  save({});  // no statistic has a place
+  (void)journal_.begin(batch[1].record, at(2));
+  EXPECT_EQ(texts_of(next().left()->begun), Texts{"create a/c\n"});
+}
+
+TEST_F(InputJournalTest, ARestComesBeforeWhatItsSenderHasSentLater) {
+  auto batch = receive({"a 1\nb 2\n", "c 3\n"});
+  (void)journal_.begin(batch[0].record, at(1));
+  std::string rest = "b 2\n";
+  Datagram put_off{.bytes = rest, .origin = batch[0].origin};
+  journal_.append_rest(batch[0], 4, put_off);
+  EXPECT_EQ(texts_of(next().left()->not_begun), (Texts{"b 2\n", "c 3\n"}));
 }
 
 TEST_F(InputJournalTest, WithoutRoomForARemovalItIsOfNoUseUntilTheNextSave) {
