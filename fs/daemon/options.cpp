@@ -209,9 +209,13 @@ class OptionsParser {
          .value = "TIME",
          .text = "how often the state is written, if it has changed",
          .check = Time{1, 86'400, TimeUnit::kSeconds}});
-    add_bytes("--journal-bytes", options_.journal_bytes,
-              "memory for what came since the last save, so that a kill of the server loses "
-              "nothing; 0: a kill loses what came over the socket within a second or so");
+    add({.names = "--journal-bytes",
+         .variable = &options_.journal_bytes,
+         .value = "BYTES",
+         .text = "memory for what came since the last save, so that a kill of the server loses "
+                 "no sample; 0: a kill loses what came over the socket within a second or so",
+         .check = Bytes{0, std::uint64_t{1} << 40},
+         .bounds = "0, or 4M at least"});
   }
 
   void add_socket() {

@@ -66,3 +66,13 @@ a_reload_and_then_a_kill_lose_and_double_nothing() {
   send 'web/us 4'
   assert_data web 'us 4 1 2.500 4'
 }
+
+without_a_journal_a_killed_server_goes_on_from_the_last_save() {
+  start_daemon --journal-bytes 0
+  send 'web/us 5'
+  assert_data web 'us 1 5 5.000 5'
+  _is_kept
+  _replace_server
+  assert_data web 'us 1 5 5.000 5'
+  assert_has_not 'journal:' "$(cat "$STDERR")"
+}
