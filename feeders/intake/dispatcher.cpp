@@ -173,7 +173,7 @@ bool Dispatcher::resume(const Until& until) {
   // Before the answers: a request that was answered must not be carried out again. One whose answer
   // a kill prevents is asked again by its sender.
   InputJournal::finish(record_);
-  if (journal_ && !is_replaying_) journal_->note_done(place_);
+  if (journal_) journal_->note_done(place_);
   send_responses();
   origin_ = nullptr;
   return true;
@@ -204,12 +204,11 @@ void Dispatcher::replay(const Datagram& datagram, Timestamp now, std::uint64_t p
   told_stale_ = false;
   is_of_kernel_ = false;
   record_ = nullptr;
-  is_replaying_ = true;
   replays_samples_ = again == Again::kSamples;
   begin_bytes(datagram, place);
   while (!resume(kNever)) {
   }
-  is_replaying_ = replays_samples_ = false;
+  replays_samples_ = false;
 }
 
 void Dispatcher::add_again(const wire::Request& request) {

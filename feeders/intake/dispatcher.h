@@ -74,11 +74,12 @@ class Dispatcher {
   // fd: where responses are sent from.
   Dispatcher(int fd, const Dependencies& dependencies);
 
+  // Datagrams are begun, and finished, in this journal, too, which outlives this.
+  void note_in(InputJournal& journal) { journal_ = &journal; }
+
   // Begins with a datagram that arrived at `now`; it must stay where it is until it is done, or put
   // off. A rest is what put_off() returned, whose first line had come so far.
   enum class Piece { kWhole, kRest };
-  // Datagrams are begun, and finished, in this journal, too, which outlives this.
-  void note_in(InputJournal& journal) { journal_ = &journal; }
   // kRefused: its commands that are metered (Branch::Handled) are refused, since the sender's fill
   // the bytes that may be put off.
   enum class Commands { kCarriedOut, kRefused };
@@ -282,7 +283,6 @@ class Dispatcher {
   DatagramRecord* record_ = nullptr;
   std::uint64_t place_ = 0;     // of its first byte; 0: there is no journal
   std::uint64_t taken_to_ = 0;  // what is before this place was taken in
-  bool is_replaying_ = false;
   bool replays_samples_ = false;
   wire::PlainSamples plain_;  // of text_
   NamedSamples named_;        // from text_

@@ -146,14 +146,11 @@ DatagramRecord* InputJournal::write(Datagram& datagram) {
     return gives_way || is_saved(record, saved);
   };
   const std::size_t size = rounded(sizeof(DatagramRecord) + origin.address_size + bytes.size());
-  void* const room = socket_.reserve(static_cast<std::uint32_t>(size), kDatagram, may_go);
-  if (!room) {
+  auto* const record = socket_.add<DatagramRecord>(size, kDatagram, may_go);
+  if (!record) {
     note_missed();
     return nullptr;
   }
-  const JournalRecord head = *static_cast<const JournalRecord*>(room);
-  auto* const record = new (room) DatagramRecord;
-  static_cast<JournalRecord&>(*record) = head;
   record->length = static_cast<std::uint32_t>(bytes.size());
   record->pid = origin.pid;
   record->uid = origin.uid;
@@ -208,26 +205,23 @@ std::uint64_t InputJournal::begin(DatagramRecord* record, Timestamp now) {
   return place_of(sequence);
 }
 
-void* InputJournal::reserve_rings(std::size_t bytes, std::uint32_t kind) {
+template <typename Record>
+Record* InputJournal::add_to_rings(std::size_t bytes, std::uint32_t kind) {
   const std::uint64_t saved = header().saved_rings.load(std::memory_order_relaxed);
   const auto may_go = [saved](const JournalRecord& oldest, std::uint64_t place) {
     return place + oldest.bytes <= saved;
   };
-  return rings_.reserve(static_cast<std::uint32_t>(bytes), kind, may_go);
+  auto* const record = rings_.add<Record>(bytes, kind, may_go);
+  if (!record) note_missed();
+  return record;
 }
 
 std::uint64_t InputJournal::put(const statistics::RingSlice& from, uid_t uid, Timestamp now,
                                 std::span<const statistics::NumberedRun> runs) {
   std::size_t bytes = sizeof(SliceRecord);
   for (const auto& each : runs) bytes += 2 * sizeof(std::uint64_t) + each.samples.size_bytes();
-  void* const room = reserve_rings(bytes, kSlice);
-  if (!room) {
-    note_missed();
-    return rings_.head();
-  }
-  const JournalRecord head = *static_cast<const JournalRecord*>(room);
-  auto* const record = new (room) SliceRecord;
-  static_cast<JournalRecord&>(*record) = head;
+  auto* const record = add_to_rings<SliceRecord>(bytes, kSlice);
+  if (!record) return rings_.head();
   record->lane = from.lane;
   record->until = from.until;
   record->entry = from.entry;
@@ -247,15 +241,12 @@ std::uint64_t InputJournal::put(const statistics::RingSlice& from, uid_t uid, Ti
 }
 
 std::uint64_t InputJournal::put_removal(std::string_view path, const InputPosition& at) {
-  void* const room = reserve_rings(rounded(sizeof(RemovalRecord) + path.size()), kRemoval);
-  if (!room) {
+  auto* const record =
+      add_to_rings<RemovalRecord>(rounded(sizeof(RemovalRecord) + path.size()), kRemoval);
+  if (!record) {
     header().removals_missed.fetch_add(1);
-    note_missed();
     return rings_.head();
   }
-  const JournalRecord head = *static_cast<const JournalRecord*>(room);
-  auto* const record = new (room) RemovalRecord;
-  static_cast<JournalRecord&>(*record) = head;
   record->socket = at.socket;
   record->rings = at.rings;
   record->length = static_cast<std::uint32_t>(path.size());
@@ -266,12 +257,11 @@ std::uint64_t InputJournal::put_removal(std::string_view path, const InputPositi
 
 // ---- saves
 
-std::uint64_t InputJournal::bytes_unsaved() const {
-  if (!page_) return 0;
-  return socket_.head() + rings_.head() - heads_saved_.load(std::memory_order_relaxed);
+bool InputJournal::wants_save() const {
+  if (!page_) return false;
+  const std::uint64_t saved = heads_saved_.load(std::memory_order_relaxed);
+  return socket_.head() + rings_.head() - saved > rings_.capacity();
 }
-
-bool InputJournal::wants_save() const { return bytes_unsaved() > rings_.capacity(); }
 
 void InputJournal::begin_save() {
   if (!page_) return;

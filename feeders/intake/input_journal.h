@@ -65,7 +65,7 @@ struct DatagramRecord : JournalRecord {
 
 class InputJournal final : public TransferredPart, public statistics::InputLog {
  public:
-  static constexpr std::uint64_t kLeast = 4u << 20;  // a quarter of it holds what is under way
+  static constexpr std::uint64_t kLeast = 4u << 20;  // a smaller one is made so long
 
   // ---- the memory
 
@@ -121,8 +121,7 @@ class InputJournal final : public TransferredPart, public statistics::InputLog {
   void note_saved() override;
   // A save is to come soon, as a quarter of a stream was written since the last one.
   bool wants_save() const;
-  // What was written since, and how many records found no room, since the last call.
-  std::uint64_t bytes_unsaved() const;
+  // How many records found no room since the last call.
   std::uint64_t take_missed() { return missed_.exchange(0, std::memory_order_relaxed); }
 
   // ---- after a kill
@@ -170,7 +169,8 @@ class InputJournal final : public TransferredPart, public statistics::InputLog {
   // Enters the record into the datagram.
   DatagramRecord* write(Datagram& datagram);
   void note_missed() { missed_.fetch_add(1, std::memory_order_relaxed); }
-  void* reserve_rings(std::size_t bytes, std::uint32_t kind);
+  template <typename Record>
+  Record* add_to_rings(std::size_t bytes, std::uint32_t kind);
   bool read_datagrams(Left& left);
   bool read_rings(Left& left);
   static bool read_slice(const SliceRecord& record, std::uint64_t place, Left& left);

@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <new>
 #include <span>
 
 namespace tallyfs {
@@ -40,31 +41,16 @@ class JournalStream {
   // Whether the places are possible ones.
   bool is_sound() const;
 
-  // Room for a record of so many bytes, a multiple of 8, behind the others; nullptr: there is none.
-  // may_go(record, place) says whether the oldest is not needed any more. The record's bytes are
-  // set.
-  template <typename MayGo>
-  void* reserve(std::uint32_t bytes, std::uint32_t kind, MayGo may_go) {
-    const std::uint64_t to_end = capacity() - written_ % capacity();
-    const std::uint64_t filler = to_end < bytes ? to_end : 0;
-    const std::uint64_t needed = written_ + filler + bytes;
-    std::uint64_t tail = places_->tail.load(std::memory_order_relaxed);
-    while (needed - tail > capacity()) {
-      if (tail >= head()) return nullptr;
-      const JournalRecord& oldest = at(tail);
-      if (oldest.bytes < sizeof(JournalRecord)) return nullptr;  // damaged
-      if (oldest.kind != kFiller && !may_go(oldest, tail)) break;
-      tail += oldest.bytes;
-      __builtin_prefetch(&at(tail));
-    }
-    places_->tail.store(tail, std::memory_order_release);
-    if (needed - tail > capacity()) return nullptr;
-    if (filler != 0) at(written_) = {static_cast<std::uint32_t>(filler), kFiller};
-    written_ += filler;
-    JournalRecord& record = at(written_);
-    record = {bytes, kind};
+  // A new record of so many bytes, a multiple of 8, behind the others; nullptr: there is no room.
+  // may_go(record, place) says whether the oldest is not needed any more.
+  template <typename Record, typename MayGo>
+  Record* add(std::size_t bytes, std::uint32_t kind, MayGo may_go) {
+    if (!make_room(bytes, may_go)) return nullptr;
+    auto* const record = new (&at(written_)) Record;
+    record->bytes = static_cast<std::uint32_t>(bytes);
+    record->kind = kind;
     written_ += bytes;
-    return &record;
+    return record;
   }
   void commit() { places_->head.store(written_, std::memory_order_release); }
 
@@ -86,6 +72,28 @@ class JournalStream {
   }
 
  private:
+  // Lets go of the oldest, and fills up what is left before the ring's end. False: there is no
+  // room.
+  template <typename MayGo>
+  bool make_room(std::size_t bytes, MayGo may_go) {
+    const std::uint64_t to_end = capacity() - written_ % capacity();
+    const std::uint64_t filler = to_end < bytes ? to_end : 0;
+    const std::uint64_t needed = written_ + filler + bytes;
+    std::uint64_t tail = this->tail();
+    while (needed - tail > capacity()) {
+      if (tail >= head()) return false;
+      const JournalRecord& oldest = at(tail);
+      if (oldest.bytes < sizeof(JournalRecord)) return false;  // damaged
+      if (oldest.kind != kFiller && !may_go(oldest, tail)) break;
+      tail += oldest.bytes;
+      __builtin_prefetch(&at(tail));
+    }
+    places_->tail.store(tail, std::memory_order_release);
+    if (needed - tail > capacity()) return false;
+    if (filler != 0) at(written_) = {static_cast<std::uint32_t>(filler), kFiller};
+    written_ += filler;
+    return true;
+  }
   JournalRecord& at(std::uint64_t place) const {
     return *reinterpret_cast<JournalRecord*>(memory_.data() + place % capacity());
   }
