@@ -33,9 +33,10 @@ class CellWriter {
   // Begins anew. There must be room for the intervals.
   void begin(std::uint64_t number, std::uint32_t id, std::uint32_t era, const CellForm& form);
 
-  // For the next thread, when the last one ended within an add(), by a signal: an array's sample
-  // may be committed while its interval has the count before it.
+  // For the next thread, when the last one ended within an add(), by a signal: a commit may be left
+  // halfway, or an array's sample be committed while its interval has the count before it.
   void finish_add() {
+    if (get(newest().sequence) != cell_.next - 1) cell_.next -= 1;
     if (kind() != CellKind::kArrayLin && kind() != CellKind::kArrayLog2) return;
     const CellSlot& slot = newest();
     const std::uint64_t latest = get(slot.values[kFlagsAt]) >> 32;
@@ -68,37 +69,38 @@ class CellWriter {
   // add() for a caller that knows the kind.
   template <CellKind of>
   void add_as(std::int64_t x, std::uint64_t y) {
-    if constexpr (of == CellKind::kIncrements) {
-      if (!add_in_place(x, y)) [[unlikely]]
-        add_sums(std::array{Xy{x, y}});
-    } else if constexpr (of == CellKind::kArrayLin || of == CellKind::kArrayLog2) {
-      add_to_array<of>(x, y);
+    if (add_inside<of>(x, y)) [[likely]]
+      return;
+    if constexpr (of == CellKind::kArrayLin || of == CellKind::kArrayLog2) {
+      add_to_array<of>(x, y, 1);
     } else {
-      const auto [from, to, next] = begin_commit();
-      const bool is_inside = is_in_range(x);
-      put(to.samples, get(from.samples) + 1);
-      put(to.outside, get(from.outside) + (is_inside ? 0 : 1));
-      if constexpr (of == CellKind::kRange) {
-        add_to_range(from, to, is_inside, x, y);
-      } else {
-        add_product(from, to, is_inside ? x : 0, y);
-        put(to.values[kFlagsAt], get(from.values[kFlagsAt]) | (is_inside && x < 0 ? 1 : 0));
-      }
-      to.sequence.store(next, std::memory_order_release);
+      add_outside();
     }
   }
 
-  // Adds an increment to the newest slot; false if it is out of range. The store of the total
-  // commits it: if the process is killed after that store, the total has the increment, but
-  // `samples` may not.
-  bool add_in_place(std::int64_t x, std::uint64_t y) {
+  // add() for a caller that knows the kind, of an X in the range; false if it is not. Written to
+  // take few registers and instructions, of which the time of a call consists: each word is read,
+  // changed and stored before the next one.
+  template <CellKind of>
+  [[gnu::always_inline]] bool add_inside(std::int64_t x, std::uint64_t y) {
     if (!is_in_range(x)) [[unlikely]]
       return false;
-    CellSlot& slot = newest();
-    std::uint64_t total = get(slot.values[kTotalAt]);
-    add_saturating(total, y);
-    slot.values[kTotalAt].store(total, std::memory_order_release);
-    slot.samples.store(get(slot.samples) + 1, std::memory_order_release);
+    if constexpr (of == CellKind::kIncrements) {
+      add_in_place(y);
+    } else if constexpr (of == CellKind::kArrayLin || of == CellKind::kArrayLog2) {
+      add_to_array<of>(x, y, 0);
+    } else {
+      const auto [from, to, next] = begin_commit();
+      put(to.samples, get(from.samples) + 1);
+      put(to.outside, get(from.outside));
+      add_product(from, to, x, y);
+      if constexpr (of == CellKind::kRange) {
+        add_to_range(from, to, x, y);
+      } else {
+        put(to.values[kFlagsAt], get(from.values[kFlagsAt]) | (x < 0 ? 1 : 0));
+      }
+      to.sequence.store(next, std::memory_order_release);
+    }
     return true;
   }
 
@@ -128,21 +130,32 @@ class CellWriter {
   };
   // Sequences go to the slots in turn: 1 to slot 0, 2 to slot 1. Which one is next is kept apart:
   // one that was looked up among the slots would wait for their last stores.
-  CellSlot& newest() {
-    CellSlot& slot = cell_.slots[cell_.next % 2];
-    if (get(slot.sequence) == cell_.next - 1) [[likely]]
-      return slot;
-    // A thread that ended in a signal handler has left a commit halfway.
-    cell_.next -= 1;
-    return cell_.slots[cell_.next % 2];
-  }
-  Commit begin_commit() {
-    const CellSlot& from = newest();
-    const std::uint64_t next = cell_.next++;
-    CellSlot& to = cell_.slots[cell_.next % 2];
+  CellSlot& newest() { return cell_.slots[cell_.next % 2]; }
+  [[gnu::always_inline]] Commit begin_commit() {
+    const std::uint64_t next = cell_.next;
+    cell_.next = next + 1;
+    const CellSlot& from = cell_.slots[next % 2];
+    CellSlot& to = cell_.slots[next % 2 ^ 1];
     to.sequence.store(0, std::memory_order_relaxed);
     std::atomic_thread_fence(std::memory_order_release);
     return {from, to, next};
+  }
+  // Adds an increment to the newest slot. The store of the total commits it: if the process is
+  // killed after that store, the total has the increment, but `samples` may not.
+  [[gnu::always_inline]] void add_in_place(std::uint64_t y) {
+    CellSlot& slot = newest();
+    std::uint64_t total = get(slot.values[kTotalAt]);
+    add_saturating(total, y);
+    slot.values[kTotalAt].store(total, std::memory_order_release);
+    slot.samples.store(get(slot.samples) + 1, std::memory_order_release);
+  }
+  // A sample out of the range, of no array.
+  void add_outside() {
+    const auto [from, to, next] = begin_commit();
+    put(to.samples, get(from.samples) + 1);
+    put(to.outside, get(from.outside) + 1);
+    for (std::size_t i = 0; i < to.values.size(); ++i) put(to.values[i], get(from.values[i]));
+    to.sequence.store(next, std::memory_order_release);
   }
   bool is_in_range(std::int64_t x) const { return x >= cell_.range_min && x <= cell_.range_max; }
   template <typename Samples>
@@ -168,25 +181,28 @@ class CellWriter {
     put(to.values[kSumAt], static_cast<std::uint64_t>(static_cast<UInt128>(sum)));
     put(to.values[kSumAt + 1], static_cast<std::uint64_t>(static_cast<UInt128>(sum) >> 64));
   }
-  static void add_product(const CellSlot& from, CellSlot& to, std::int64_t x, std::uint64_t y) {
-    Int128 sum = sum_of(from);
-    add_saturating(sum, product(x, y));
-    put_sum(to, sum);
+  // The sum of X * Y is added up in two words, which takes fewer registers than one of 128 bits.
+  [[gnu::always_inline]] static void add_product(const CellSlot& from, CellSlot& to, std::int64_t x,
+                                                 std::uint64_t y) {
+    const Int128 of = product(x, y);
+    std::uint64_t low = get(from.values[kSumAt]);
+    const bool carry = __builtin_add_overflow(low, static_cast<std::uint64_t>(of), &low);
+    put(to.values[kSumAt], low);
+    // In 64 bits: |X * Y| < 2^127 - 2^64.
+    const std::int64_t more = static_cast<std::int64_t>(of >> 64) + (carry ? 1 : 0);
+    auto high = static_cast<std::int64_t>(get(from.values[kSumAt + 1]));
+    if (__builtin_add_overflow(high, more, &high)) [[unlikely]]
+      return put_sum(to, x < 0 ? kInt128Min : kInt128Max);
+    put(to.values[kSumAt + 1], static_cast<std::uint64_t>(high));
   }
-  static void add_to_range(const CellSlot& from, CellSlot& to, bool is_inside, std::int64_t x,
-                           std::uint64_t y) {
+  static void add_to_range(const CellSlot& from, CellSlot& to, std::int64_t x, std::uint64_t y) {
     std::uint64_t number = get(from.values[kNumberAt]);
-    auto least = static_cast<std::int64_t>(get(from.values[kMinAt]));
-    auto most = static_cast<std::int64_t>(get(from.values[kMaxAt]));
-    if (is_inside) {
-      add_saturating(number, y);
-      least = std::min(least, x);
-      most = std::max(most, x);
-    }
-    add_product(from, to, is_inside ? x : 0, y);
+    add_saturating(number, y);
     put(to.values[kNumberAt], number);
-    put(to.values[kMinAt], static_cast<std::uint64_t>(least));
-    put(to.values[kMaxAt], static_cast<std::uint64_t>(most));
+    const auto least = static_cast<std::int64_t>(get(from.values[kMinAt]));
+    put(to.values[kMinAt], static_cast<std::uint64_t>(std::min(least, x)));
+    const auto most = static_cast<std::int64_t>(get(from.values[kMaxAt]));
+    put(to.values[kMaxAt], static_cast<std::uint64_t>(std::max(most, x)));
   }
   // The numbers of a slot, while samples are added to them. Not for arrays.
   class Totals {
@@ -231,35 +247,41 @@ class CellWriter {
     std::uint64_t flags_;
   };
   template <CellKind of>
-  void add_to_array(std::int64_t x, std::uint64_t y) {
+  [[gnu::always_inline]] void add_to_array(std::int64_t x, std::uint64_t y, std::uint64_t outside) {
     const auto [from, to, next] = begin_commit();
-    const std::uint64_t place = place_of<of>(x);
-    std::atomic<std::uint64_t>& count = counts()[place];
-    std::uint64_t counted = get(count);
-    add_saturating(counted, y);
     put(to.samples, get(from.samples) + 1);
-    put(to.outside, get(from.outside) + (is_in_range(x) ? 0 : 1));
+    put(to.outside, get(from.outside) + outside);
     add_product(from, to, x, y);
+    const std::uint64_t place = place_of<of>(x);
     const std::uint64_t negative =
         (get(from.values[kFlagsAt]) & kHasNegative) | (x < 0 ? 1 : 0);
     put(to.values[kFlagsAt], negative | place << 32);
+    std::atomic<std::uint64_t>& count = counts()[place];
+    std::uint64_t counted = get(count);
+    add_saturating(counted, y);
     put(to.values[kLatestAt], counted);
     to.sequence.store(next, std::memory_order_release);
     // Release: a reader that finds this count finds the slot that it belongs to.
     count.store(counted, std::memory_order_release);
   }
-  // The interval of x, by the rules of ArrayStatistic.
+  // The interval of x, by the rules of ArrayStatistic. Without a branch for the first interval,
+  // which no processor could predict.
   template <CellKind of>
   std::uint64_t place_of(std::int64_t x) const {
-    if (x <= cell_.range_min) return 0;
+    const std::int64_t from = std::max(x, cell_.range_min);
     const auto distance =
-        static_cast<std::uint64_t>(x) - static_cast<std::uint64_t>(cell_.range_min);
+        static_cast<std::uint64_t>(from) - static_cast<std::uint64_t>(cell_.range_min);
     const std::uint64_t above = cell_.intervals.load(std::memory_order_relaxed) - 1;
-    return std::min(steps<of>(distance), above - 1) + 1;
+    const std::uint64_t place = std::min(steps<of>(distance), above - 1) + 1;
+    return place & (0 - std::uint64_t{distance != 0});
   }
   template <CellKind of>
   std::uint64_t steps(std::uint64_t distance) const {
-    if constexpr (of == CellKind::kArrayLog2) return doublings(distance, cell_.base_interval);
+    if constexpr (of == CellKind::kArrayLog2) {
+      if (cell_.shift == LaneCell::kNoShift) return doublings(distance, cell_.base_interval);
+      // bit_width((distance - 1) >> shift) of a number that is not 0.
+      return 63u ^ static_cast<unsigned>(__builtin_clzll(((distance - 1) >> cell_.shift) * 2 + 1));
+    }
     if (cell_.shift != LaneCell::kNoShift) return (distance - 1) >> cell_.shift;
     return (distance - 1) / cell_.base_interval;
   }

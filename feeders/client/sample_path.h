@@ -45,8 +45,9 @@ class SamplePath {
     if (buffer && !buffer->is_inside()) [[likely]] {
       if (FedStatistic::is_cell(route)) [[likely]] {
         buffer->enter();
-        if (LaneCell* const cell = buffer->cells().find(statistic, cell_files_)) [[likely]]
-          return count(*buffer, *cell, x, y);
+        if (LaneCell* const cell = buffer->cells().find_remembered(statistic, cell_files_))
+            [[likely]]
+          return count(*cell, x, y, *buffer, *this);
         buffer->leave();
       } else if (FedStatistic::is_ring(route) && (route & kRouteNeedsTime) == 0) {
         return put(*buffer, statistic, route, x, y);
@@ -122,38 +123,45 @@ class SamplePath {
   std::size_t add_fast_prefix(ThreadBuffer& buffer, FedStatistic& statistic,
                               std::span<const statistic_sample> samples, Stamp now);
 
-  // Inside the buffer: counts the sample in the cell, and leaves.
-  [[gnu::always_inline]] void count(ThreadBuffer& buffer, LaneCell& cell, std::int64_t x,
-                                    std::uint64_t y) {
-    CellWriter writer(cell);
-    switch (writer.kind()) {
-      case CellKind::kIncrements:
-        if (!writer.add_in_place(x, y)) [[unlikely]]
-          break;
-        buffer.count_cell();
-        return leave(buffer);
-      case CellKind::kRange:
-        return count<CellKind::kRange>(buffer, &cell, x, y);
-      case CellKind::kArrayLog2:
-        return count<CellKind::kArrayLog2>(buffer, &cell, x, y);
-      case CellKind::kArrayLin:
-        return count<CellKind::kArrayLin>(buffer, &cell, x, y);
-      case CellKind::kProducts:
-        return count<CellKind::kProducts>(buffer, &cell, x, y);
-      case CellKind::kNone:
-        break;
-    }
-    count<CellKind::kIncrements>(buffer, &cell, x, y);
+  // Inside the buffer: counts the sample in the cell, and leaves. Each kind but increments has a
+  // function of its own, so that it saves only the registers that it needs.
+  [[gnu::always_inline]] static void count(LaneCell& cell, std::int64_t x, std::uint64_t y,
+                                           ThreadBuffer& buffer, SamplePath& path) {
+    const CellKind kind = CellWriter(cell).kind();
+    if (kind == CellKind::kIncrements) [[likely]]
+      return count_as<CellKind::kIncrements>(cell, x, y, buffer, path);
+    if (kind == CellKind::kRange) return count_apart<CellKind::kRange>(cell, x, y, buffer, path);
+    if (kind == CellKind::kArrayLog2)
+      return count_apart<CellKind::kArrayLog2>(cell, x, y, buffer, path);
+    if (kind == CellKind::kArrayLin)
+      return count_apart<CellKind::kArrayLin>(cell, x, y, buffer, path);
+    count_any(cell, x, y, buffer, path);
   }
-  // count() for one kind. Each kind has a function of its own, so that it saves only the registers
-  // that it needs. The pointer keeps gcc from merging its attributes with those of the overload
-  // above.
   template <CellKind kind>
-  [[gnu::noinline]] void count(ThreadBuffer& buffer, LaneCell* cell, std::int64_t x,
-                               std::uint64_t y) {
-    CellWriter(*cell).add_as<kind>(x, y);
+  [[gnu::always_inline]] static void count_as(LaneCell& cell, std::int64_t x, std::uint64_t y,
+                                              ThreadBuffer& buffer, SamplePath& path) {
+    if (!CellWriter(cell).add_inside<kind>(x, y)) [[unlikely]]
+      return count_any(cell, x, y, buffer, path);
     buffer.count_cell();
-    leave(buffer);
+    path.leave(buffer);
+  }
+  // A Y of 1, which most samples have, needs no product, nor the registers for it.
+  template <CellKind kind>
+  [[gnu::noinline]] static void count_apart(LaneCell& cell, std::int64_t x, std::uint64_t y,
+                                            ThreadBuffer& buffer, SamplePath& path) {
+    if (y != 1) return count_product<kind>(cell, x, y, buffer, path);
+    count_as<kind>(cell, x, 1, buffer, path);
+  }
+  template <CellKind kind>
+  [[gnu::noinline]] static void count_product(LaneCell& cell, std::int64_t x, std::uint64_t y,
+                                              ThreadBuffer& buffer, SamplePath& path) {
+    count_as<kind>(cell, x, y, buffer, path);
+  }
+  [[gnu::noinline]] static void count_any(LaneCell& cell, std::int64_t x, std::uint64_t y,
+                                          ThreadBuffer& buffer, SamplePath& path) {
+    CellWriter(cell).add(x, y);
+    buffer.count_cell();
+    path.leave(buffer);
   }
   // Makes the cell if need be. False: the sample goes another way. Inlined, since a loop over
   // samples of many statistics calls it for each.
@@ -176,6 +184,7 @@ class SamplePath {
     LaneCell* cell = buffer.cells().find(statistic, cell_files_);
     if (!cell) [[unlikely]]
       cell = prepare_cell(buffer, statistic);
+    buffer.cells().remember(statistic, cell);
     return cell;
   }
   [[gnu::cold]] LaneCell* prepare_cell(ThreadBuffer& buffer, FedStatistic& statistic);

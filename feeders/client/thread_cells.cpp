@@ -55,6 +55,7 @@ bool ThreadCells::enter(const CellFiles& files) {
   const std::uint32_t generation = files.generation();
   if (generation == generation_) return generation != 0;
   generation_ = ids_ = 0;
+  remembered_.fill(nullptr);
   CellFile* const file = generation == 0 ? nullptr : files.current();
   if (!file || files.generation() != generation) return false;
   LaneEntry* const entry = file->allocate_entry();

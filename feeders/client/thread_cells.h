@@ -3,6 +3,7 @@
 // function allocates, locks or waits, so that a signal handler may call them.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -25,6 +26,19 @@ class ThreadCells {
     const std::uint64_t number = statistic.number.load(std::memory_order_relaxed);
     const std::uint32_t era = shape->era.load(std::memory_order_acquire);
     return CellWriter(*cell).is_of(number, era) ? cell : nullptr;
+  }
+  // As find(), with fewer instructions: a cell that remember() has at the place of this id.
+  LaneCell* find_remembered(const FedStatistic& statistic, const CellFiles& files) const {
+    const Shape* const shape = statistic.shape.load(std::memory_order_acquire);
+    if (!shape || generation_ != files.generation()) return nullptr;
+    LaneCell* const cell = remembered_[statistic.id % kRemembered];
+    if (!cell) return nullptr;
+    const std::uint64_t number = statistic.number.load(std::memory_order_relaxed);
+    const std::uint32_t era = shape->era.load(std::memory_order_acquire);
+    return CellWriter(*cell).is_of(number, era) ? cell : nullptr;
+  }
+  void remember(const FedStatistic& statistic, LaneCell* cell) {
+    remembered_[statistic.id % kRemembered] = cell;
   }
   // Fetches what find() and a CellWriter will read.
   void prefetch(const FedStatistic& statistic, const CellFiles& files) const {
@@ -56,6 +70,9 @@ class ThreadCells {
   std::atomic<std::uint32_t>* index_ = nullptr;
   CellFile* file_ = nullptr;
   LaneEntry* entry_ = nullptr;
+  // Of the file of this generation, or null.
+  static constexpr std::size_t kRemembered = 256;
+  std::array<LaneCell*, kRemembered> remembered_{};
 };
 
 }  // namespace tallyfs

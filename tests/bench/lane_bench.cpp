@@ -245,9 +245,13 @@ void measure_rings(const Bare& bare) {
 void measure() {
   statistic_create_interface(&g_interface, "lane", STATISTIC_LIFETIME_FEEDER);
   Bare bare{.loop = cost(keep), .clock_read = 0};
-  bare.clock_read =
-      cost([](std::int64_t) { keep(static_cast<std::int64_t>(clock_ns(CLOCK_MONOTONIC))); }) -
-      bare.loop;
+  // The call alone: its time as a double would cost 6 ns more.
+  const auto read_clock = [](std::int64_t) {
+    timespec now{};
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    keep(now.tv_nsec);
+  };
+  bare.clock_read = cost(read_clock) - bare.loop;
   std::printf("bare loop %.2f ns, clock read %.1f ns beyond it\n", bare.loop, bare.clock_read);
   const auto call = [](statistic* of) {
     return cost([of](std::int64_t x) { statistic_inc(of, x); });
@@ -269,8 +273,8 @@ void measure() {
   statistic* const log2 = in_lane(make("log2", array(STATISTIC_SCALE_LOG2)));
   statistic* const lin = in_lane(make("lin", array(STATISTIC_SCALE_LIN)));
   print(bare, "off", call(off), "(wanted: at most 1 ns)");
-  print(bare, "value, in a cell", call(value), "(wanted: at most 0.12)");
-  print(bare, "range, in a cell", call(range), "(wanted: at most 0.28)");
+  print(bare, "value, in a cell", call(value), "(wanted: at most 0.14)");
+  print(bare, "range, in a cell", call(range), "(wanted: at most 0.30)");
   print(bare, "array log2, in a cell", call(log2), "(wanted: at most 0.30)");
   print(bare, "array lin, in a cell", call(lin), "(wanted: at most 0.30)");
   print(bare, "a sample of a batch of 1,000, value", in_batch(value));

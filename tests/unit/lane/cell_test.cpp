@@ -207,6 +207,7 @@ TEST(CellTest, GoesOnBehindACommitThatWasLeftHalfway) {
     CellSlot& torn = cell.slots[++cell.next % 2];
     if (is_torn) torn.sequence = 0;
     torn.values[kTotalAt] = 99;
+    fixture.writer().finish_add();
     fixture.writer().add(1, 7);
     fixture.writer().add(91, 1);
     const CellSums sums = fixture.sums();
