@@ -33,6 +33,12 @@ std::span<const Asset> assets() {
   return kAssets;
 }
 
+std::string_view assets_version() {
+  return
+#include "asset_version.inc"
+      ;
+}
+
 const Asset* find_asset(std::string_view name) {
   const auto all = assets();
   const auto found = std::ranges::find(all, name, &Asset::name);

@@ -18,6 +18,10 @@ struct Asset {
 // Empty if the program was built without D3's modules.
 std::span<const Asset> assets();
 
+// The folder that the page names its files in: another one for each change of any of them. Empty as
+// above.
+std::string_view assets_version();
+
 // Null if there is no such file.
 const Asset* find_asset(std::string_view name);
 

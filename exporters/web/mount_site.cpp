@@ -29,6 +29,7 @@ constexpr std::size_t kRowsMax = 1000;
 constexpr std::size_t kSecondsMax = 86'400;
 constexpr std::size_t kBinsMax = 256;
 constexpr std::size_t kDefinitionBytesMax = 16 * 1024;
+constexpr const char* kForEver = "max-age=31536000, immutable";
 
 bool is_api(const Target& target) {
   return target.path.size() >= 3 && target.path[0] == "api" && target.path[1] == "1";
@@ -38,6 +39,11 @@ bool is_tracing(const Target& target) {
   const std::string& what = target.path[2];
   return what == "hists" ? target.path.size() == 3
                          : (what == "hist" || what == "cpus") && target.path.size() == 4;
+}
+
+// A file of the page in the folder of this version: what it is never changes.
+bool is_versioned(const Target& target) {
+  return target.path.size() == 2 && !assets().empty() && target.path[0] == assets_version();
 }
 
 std::optional<Purpose> purpose_of(const Target& target, MountSite::Serves serves) {
@@ -54,7 +60,8 @@ std::optional<Purpose> purpose_of(const Target& target, MountSite::Serves serves
     if (changes) return Purpose::kChange;
     return reads ? std::optional(Purpose::kStatistics) : std::nullopt;
   }
-  return path.size() <= 1 ? std::optional(Purpose::kPage) : std::nullopt;
+  const bool is_page = path.size() <= 1 || is_versioned(target);
+  return is_page ? std::optional(Purpose::kPage) : std::nullopt;
 }
 
 // Names with slashes between them, which lead to nothing above.
@@ -89,13 +96,13 @@ Response page_response(const Request& request, const Target& target) {
                          "this tally-web was built without its page, for lack of D3's "
                          "modules; /api/1/statistics and /metrics are there");
   }
-  const Asset* const asset = find_asset(target.path.empty() ? "index.html" : target.path[0]);
+  const Asset* const asset = find_asset(target.path.empty() ? "index.html" : target.path.back());
   if (!asset) return text_response(404, "no such page");
   Response made{200,
                 std::string(asset->content_type),
                 {},
                 {{"ETag", std::string(asset->etag)},
-                 {"Cache-Control", "no-cache"},
+                 {"Cache-Control", is_versioned(target) ? kForEver : "no-cache"},
                  {"Vary", "Accept-Encoding"}}};
   if (request.if_none_match == asset->etag) {
     made.status = 304;

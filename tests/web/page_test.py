@@ -372,6 +372,14 @@ class PageTest(PageCase):
         self.assertLess(heaps[1], 30e6)
         self.assertLess(heaps[1] - heaps[0], 1e6)
 
+    def test_a_page_that_is_opened_again_asks_for_nothing_but_itself_and_data(self):
+        self.open("web/latency_us")
+        self.open("web/latency_us")
+        asked = self.browser.run(
+            "return performance.getEntriesByType('resource').filter(e => e.transferSize > 0)"
+            ".map(e => new URL(e.name).pathname)")
+        self.assertEqual([], [each for each in asked if not each.startswith("/api/1/")])
+
     def test_the_page_is_small(self):
         names = ["", "d3.js"] + [each.name for each in
                                  (ROOT / "exporters/web/page").iterdir()

@@ -245,6 +245,21 @@ what_is_as_before_is_not_sent_again() {
   wait_until _is_quiet
 }
 
+what_the_page_is_made_of_is_kept_for_ever() {
+  local folder each
+  curl -si "$WEB/" | tr -d '\r' >"$CASE/page"
+  ! grep -q '^HTTP/1.1 404' "$CASE/page" || return 0  # built without its page
+  assert_has 'Cache-Control: no-cache' "$(cat "$CASE/page")"
+  folder=$(sed -n 's|.* src="\([0-9a-f]*\)/page.js".*|\1|p' "$CASE/page")
+  [ -n "$folder" ] || fail 'the page names its files without a version'
+  for each in page.js d3.js state.js page.css icon.svg; do
+    assert_has 'Cache-Control: max-age=31536000, immutable' "$(curl -si "$WEB/$folder/$each")"
+  done
+  # Those of another version are not this one's.
+  assert_eq 404 "$(http_status "$WEB/0$folder/page.js")"
+  assert_has 'Cache-Control: no-cache' "$(curl -si "$WEB/page.js")"
+}
+
 changes_need_the_option() {
   local post=(-X POST -H "$TOKEN" -H 'Content-Type: application/json')
   assert_eq 403 "$(http_status "${post[@]}" -d '{"line":"name=us on=0"}' \
