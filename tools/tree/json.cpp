@@ -51,7 +51,7 @@ class Builder {
  private:
   bool close(Json::Kind kind, std::size_t size) {
     Json made{.kind = kind, .items = popped(values_, size)};
-    if (kind == Json::Kind::kObject) made.keys = popped(keys_, size);
+    if (kind == Json::Kind::kObject) made.keys = popped_keys(size);
     values_.push_back(std::move(made));
     return true;
   }
@@ -61,6 +61,18 @@ class Builder {
     std::vector<T> made(std::make_move_iterator(begin), std::make_move_iterator(stack.end()));
     stack.erase(begin, stack.end());
     return made;
+  }
+  // Those of an object before it, if they are the same.
+  JsonKeys popped_keys(std::size_t size) {
+    const auto begin = keys_.end() - static_cast<std::ptrdiff_t>(size);
+    for (const JsonKeys& each : shapes_) {
+      if (each.size() != size || !std::equal(each.begin(), each.end(), begin)) continue;
+      keys_.erase(begin, keys_.end());
+      return each;
+    }
+    if (shapes_.size() == kShapesMax) shapes_.erase(shapes_.begin());
+    shapes_.emplace_back(popped(keys_, size));
+    return shapes_.back();
   }
   bool gather(Text part) {
     text_.append(part.data(), part.size());
@@ -79,10 +91,17 @@ class Builder {
 
   std::vector<Json> values_;
   std::vector<std::string> keys_;
+  static constexpr std::size_t kShapesMax = 8;
+  std::vector<JsonKeys> shapes_;  // of the objects closed last
   std::string text_;
 };
 
 }  // namespace
+
+void JsonKeys::emplace_back(std::string_view key) {
+  if (keys_.use_count() != 1) *this = JsonKeys(std::vector<std::string>(begin(), end()));
+  keys_->emplace_back(key);
+}
 
 const Json* Json::find(std::string_view key) const {
   const auto found = std::ranges::find(keys, key);

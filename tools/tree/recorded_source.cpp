@@ -39,7 +39,8 @@ std::uint64_t sum_of(std::uint64_t a, std::uint64_t b) {
 
 // The summary of an interface that was made after the first line.
 Json summary_of(const std::string& name) {
-  Json made{.kind = Json::Kind::kObject, .keys = {"interface"}};
+  Json made{.kind = Json::Kind::kObject};
+  made.keys.emplace_back("interface");
   made.items.push_back({.kind = Json::Kind::kString, .text = name});
   for (const char* key : {"statistics", "on", "samples", "serial"}) {
     made.keys.emplace_back(key);

@@ -28,7 +28,7 @@ class Members {
   }
   std::uint64_t count(std::string_view key) const { return known_count(key).value_or(0); }
   std::optional<std::uint64_t> known_count(std::string_view key) const {
-    return parse_unsigned(text(key));
+    return parse_unsigned(json_.text_of(key));
   }
   const std::vector<Json>& items(std::string_view key) const {
     static const std::vector<Json> kNone;
@@ -329,6 +329,7 @@ Result<view::Tree> to_tree(const Json& json) {
     made.quota_limits = {to_holdings(Members(limits.member("uid"))),
                          to_holdings(Members(limits.member("all")))};
   }
+  made.interfaces.reserve(from.items("interfaces").size());
   for (const Json& each : from.items("interfaces")) {
     const Members interface(each);
     made.interfaces.push_back({interface.text("interface"), interface.count("statistics"),
