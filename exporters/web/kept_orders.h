@@ -28,14 +28,14 @@ class KeptOrders {
   std::uint64_t arrange(std::vector<Row>& rows, std::uint64_t number, NameOf name_of) {
     const auto found = std::ranges::find(orders_, number, &Order::number);
     if (found == orders_.end()) {
-      std::vector<std::string> names;
-      names.reserve(rows.size());
-      for (const Row& row : rows) names.emplace_back(name_of(row));
+      Names names;
+      for (const Row& row : rows) names.add(name_of(row));
       return keep(std::move(names));
     }
     std::rotate(found, found + 1, orders_.end());
     std::unordered_map<std::string_view, std::size_t> places;
-    for (const std::string& name : orders_.back().names) places.emplace(name, places.size());
+    const Names& names = orders_.back().names;
+    for (std::size_t i = 0; i < names.size(); ++i) places.emplace(names.at(i), places.size());
     std::ranges::stable_sort(rows, {}, [&](const Row& row) {
       const auto place = places.find(name_of(row));
       return place == places.end() ? places.size() : place->second;
@@ -44,12 +44,30 @@ class KeptOrders {
   }
 
  private:
+  // In one text: an answer has thousands of them.
+  class Names {
+   public:
+    void add(std::string_view name) {
+      text_ += name;
+      ends_.push_back(text_.size());
+    }
+    std::size_t size() const { return ends_.size(); }
+    std::string_view at(std::size_t i) const {
+      const std::size_t begin = i == 0 ? 0 : ends_[i - 1];
+      return std::string_view(text_).substr(begin, ends_[i] - begin);
+    }
+    bool operator==(const Names&) const = default;
+
+   private:
+    std::string text_;
+    std::vector<std::size_t> ends_;
+  };
   struct Order {
     std::uint64_t number = 0;
-    std::vector<std::string> names;
+    Names names;
   };
 
-  std::uint64_t keep(std::vector<std::string> names) {
+  std::uint64_t keep(Names names) {
     const auto same = std::ranges::find(orders_, names, &Order::names);
     if (same != orders_.end()) {
       std::rotate(same, same + 1, orders_.end());

@@ -17,6 +17,7 @@ namespace {
 struct Row {
   const view::InterfaceSummary* summary = nullptr;
   const view::RecentRate* rate = nullptr;
+  double smooth = -1;  // of the rate; -1: not known
 };
 
 // Orders times first, then p99s that are no times (-1), interfaces without a p99 (-2), and last
@@ -30,15 +31,14 @@ double slowness_of(Watch& watch, const Row& row) {
 std::vector<Row> rows_of(Watch& watch, const OverviewOrder& order) {
   std::vector<Row> made;
   const Filter filter(order.filter);
-  for (const view::InterfaceSummary& each : watch.tree().interfaces) {
-    if (!filter.matches(each.name)) continue;
-    const auto rate = watch.rates().find(each.name);
-    if (rate != watch.rates().end()) made.push_back({&each, &rate->second.recent});
+  made.reserve(watch.rates().size());
+  // They are in the order of their names.
+  for (const auto& [name, rate] : watch.rates()) {
+    if (!filter.matches(name)) continue;
+    made.push_back({rate.summary, &rate.recent, rate.recent.smooth().value_or(-1)});
   }
-  std::ranges::sort(made, {}, [](const Row& row) { return std::string_view(row.summary->name); });
   if (order.by != OverviewOrder::By::kName) {
-    std::ranges::stable_sort(made, std::greater<>(),
-                             [](const Row& row) { return row.rate->smooth().value_or(-1); });
+    std::ranges::stable_sort(made, std::greater<>(), &Row::smooth);
   }
   if (order.by == OverviewOrder::By::kSlowest) {
     std::ranges::stable_sort(made, std::greater<>(),

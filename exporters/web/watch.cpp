@@ -1,7 +1,6 @@
 #include "exporters/web/watch.h"
 
 #include <algorithm>
-#include <numeric>
 #include <tuple>
 #include <utility>
 
@@ -35,11 +34,6 @@ bool ends_interval(Followed& followed, std::uint64_t time_us) {
 }
 
 }  // namespace
-
-double InterfaceRate::of_minute() const {
-  const auto& minute = recent.minute();
-  return std::accumulate(minute.begin(), minute.end(), 0.0);
-}
 
 bool Watch::has_attention() const { return asked_ && Clock::now() - *asked_ <= kAttention; }
 
@@ -76,6 +70,7 @@ Result<void> Watch::read() {
   const bool has_slept = tree_.time_us > before.time_us + 60'000'000;
   if (is_new || has_slept) {
     rates_.clear();
+    rated_.clear();
     followed_.clear();
     rated_us_ = 0;
   }
@@ -92,13 +87,27 @@ void Watch::take_rates() {
   const double seconds = rated_us_ == 0 ? 0 : static_cast<double>(tree_.time_us - rated_us_) / 1e6;
   if (ends) rated_us_ = tree_.time_us;
   rate_.reset();
-  for (const view::InterfaceSummary& each : tree_.interfaces) {
-    InterfaceRate& rate = rates_[each.name];
-    if (ends) rate.recent.take(each.samples, seconds);
-    rate.seen = readings_;
+  find_rates();
+  for (auto* const each : rated_) {
+    InterfaceRate& rate = each->second;
+    if (ends) rate.recent.take(rate.summary->samples, seconds);
     const auto& last = rate.recent.last();
-    if (last && each.name != kOwn) rate_ = rate_.value_or(0) + *last;
+    if (last && each->first != kOwn) rate_ = rate_.value_or(0) + *last;
   }
+}
+
+// The tree has most interfaces in the places of the last reading: those need no look-up.
+void Watch::find_rates() {
+  const auto& interfaces = tree_.interfaces;
+  rated_.resize(interfaces.size());
+  for (std::size_t i = 0; i < interfaces.size(); ++i) {
+    if (!rated_[i] || rated_[i]->first != interfaces[i].name) {
+      rated_[i] = &*rates_.try_emplace(interfaces[i].name).first;
+    }
+    rated_[i]->second.seen = readings_;
+    rated_[i]->second.summary = &interfaces[i];
+  }
+  if (rates_.size() == rated_.size()) return;
   std::erase_if(rates_, [&](const auto& each) { return each.second.seen != readings_; });
 }
 
@@ -122,12 +131,11 @@ void Watch::choose_followed() {
 void Watch::choose_moving() {
   constexpr double kStays = 1.25;
   std::vector<std::pair<double, const std::string*>> moving;
-  for (const view::InterfaceSummary& each : tree_.interfaces) {
-    if (each.name == kOwn || each.statistics > kPastsMax) continue;
-    const double samples = moved(each.name);
-    if (samples > 0) {
-      moving.emplace_back(followed_.contains(each.name) ? kStays * samples : samples, &each.name);
-    }
+  for (const auto* const each : rated_) {
+    const auto& [name, rate] = *each;
+    const double samples = rate.recent.of_minute();
+    if (samples <= 0 || name == kOwn || rate.summary->statistics > kPastsMax) continue;
+    moving.emplace_back(followed_.contains(name) ? kStays * samples : samples, &name);
   }
   const std::size_t size = std::min(moving.size(), kMovingMax - 1);  // the daemon's own is one
   std::ranges::partial_sort(moving, moving.begin() + static_cast<std::ptrdiff_t>(size),
@@ -137,19 +145,17 @@ void Watch::choose_moving() {
 
 double Watch::moved(const std::string& name) const {
   const auto found = rates_.find(name);
-  return found == rates_.end() ? 0 : found->second.of_minute();
+  return found == rates_.end() ? 0 : found->second.recent.of_minute();
 }
 
 void Watch::follow() {
   choose_followed();
-  std::map<std::string_view, std::uint64_t> serials;
-  for (const view::InterfaceSummary& each : tree_.interfaces) serials[each.name] = each.serial;
   std::erase_if(followed_, [&](const auto& each) {
-    return !is_path(each.first) && !serials.contains(each.first);
+    return !is_path(each.first) && !rates_.contains(each.first);
   });
   for (auto& [name, followed] : followed_) {
-    const auto serial = serials.find(name);
-    follow(name, followed, serial == serials.end() ? nullptr : &serial->second);
+    const auto rate = rates_.find(name);
+    follow(name, followed, rate == rates_.end() ? nullptr : &rate->second.summary->serial);
   }
   std::erase_if(followed_, [](const auto& each) { return each.second.read_at == 0; });
   bound_bytes();
@@ -282,7 +288,7 @@ bool Watch::knows_slowest(const std::string& name) const {
   const auto rate = rates_.find(name);
   const bool is_quiet = rate != rates_.end() &&
                         rate->second.recent.minute().size() == view::RecentRate::kMinute &&
-                        rate->second.of_minute() <= 0;
+                        rate->second.recent.of_minute() <= 0;
   return is_quiet || followed_.contains(name);
 }
 

@@ -36,9 +36,8 @@ namespace tallyfs::web {
 struct InterfaceRate {
   view::RecentRate recent{};
   std::uint64_t seen = 0;  // the reading it was seen at last
-
-  // About how many samples the last minute had; 0 where none is known.
-  double of_minute() const;
+  // In the tree of that reading.
+  const view::InterfaceSummary* summary = nullptr;
 };
 
 struct Followed {
@@ -89,7 +88,9 @@ class Watch {
 
   const Json& tree_json() const { return tree_json_; }
   const view::Tree& tree() const { return tree_; }
-  const std::map<std::string, InterfaceRate>& rates() const { return rates_; }
+  using Rates = std::map<std::string, InterfaceRate>;
+  // Of each interface of the tree, which its summary is in.
+  const Rates& rates() const { return rates_; }
   // The slowest statistic of a followed interface; computed once for each reading.
   const std::optional<Slowest>& slowest(const std::string& name);
   // True if slowest() is certain: the interface is followed, or has not counted for a minute.
@@ -121,6 +122,7 @@ class Watch {
  private:
   Result<void> read();
   void take_rates();
+  void find_rates();
   void choose_followed();
   void choose_moving();
   double moved(const std::string& name) const;
@@ -149,7 +151,8 @@ class Watch {
   view::Tree tree_;
   std::uint64_t rated_us_ = 0;  // the time of the tree that ended an interval last
   std::optional<double> rate_;
-  std::map<std::string, InterfaceRate> rates_;
+  Rates rates_;
+  std::vector<Rates::value_type*> rated_;  // those of the tree, in its order
   std::map<std::string, Followed> followed_;
   std::vector<std::string> latencies_;
   std::map<std::string, Names> names_;  // for search()

@@ -25,12 +25,17 @@ class RecentRate {
   const std::optional<double>& last() const { return last_; }
   const std::optional<double>& smooth() const { return smooth_; }
   const std::deque<double>& minute() const { return minute_; }
+  // The sum of minute().
+  double of_minute() const;
 
  private:
+  void keep(double now);
+
   std::optional<std::uint64_t> samples_;
   std::optional<double> last_;
   std::optional<double> smooth_;
   std::deque<double> minute_;
+  std::size_t moved_ = 0;  // intervals in minute_ that are not 0
 };
 
 }  // namespace tallyfs::view

@@ -38,6 +38,20 @@ TEST(RecentRateTest, KeepsAMinute) {
   for (std::uint64_t i = 1; i <= RecentRate::kMinute + 5; ++i) rate.take(i * i, 1);
   EXPECT_EQ(rate.minute().size(), RecentRate::kMinute);
   EXPECT_EQ(rate.minute().front(), 36 - 25);
+  EXPECT_EQ(rate.of_minute(), 65 * 65 - 5 * 5);
+}
+
+TEST(RecentRateTest, AMinuteOfRestHasNone) {
+  RecentRate rate;
+  rate.take(0, 0);
+  EXPECT_EQ(rate.of_minute(), 0.0);
+  rate.take(9, 1);
+  for (std::size_t i = 1; i < RecentRate::kMinute; ++i) rate.take(9, 1);
+  EXPECT_EQ(rate.of_minute(), 9.0);
+  rate.take(9, 1);
+  EXPECT_EQ(rate.of_minute(), 0.0);
+  rate.take(12, 1);
+  EXPECT_EQ(rate.of_minute(), 3.0);
 }
 
 }  // namespace

@@ -142,6 +142,30 @@ TEST_F(WatchTest, TheTotalIsOfAllButTheDaemonsOwnSamples) {
   EXPECT_EQ(watch_.rates().at("tallyfs").recent.last(), 2500.0);
 }
 
+// Interfaces come and go before others, which have other places in the tree then.
+TEST_F(WatchTest, RatesAreThoseOfTheirNamesWhateverTheirPlaces) {
+  source_.feed("m", 1);
+  source_.feed("web", 1);
+  read();
+  source_.feed("a", 1);
+  source_.feed("web", 60);
+  read();
+  EXPECT_FALSE(watch_.rates().at("a").recent.last());
+  EXPECT_EQ(watch_.rates().at("web").recent.last(), 60.0);
+  source_.interfaces.erase("m");
+  source_.feed("a", 7);
+  read();
+  EXPECT_FALSE(watch_.rates().contains("m"));
+  EXPECT_EQ(watch_.rates().size(), 3u);
+  EXPECT_EQ(watch_.rates().at("a").recent.last(), 7.0);
+  EXPECT_EQ(watch_.rates().at("web").recent.last(), 0.0);
+  for (const auto& [name, rate] : watch_.rates()) EXPECT_EQ(rate.summary->name, name);
+  source_.epoch = "another";
+  read();
+  EXPECT_FALSE(watch_.rates().at("web").recent.last());
+  EXPECT_EQ(watch_.rates().at("web").summary->samples, 61u);
+}
+
 TEST_F(WatchTest, NothingIsReadBeforeAQuestion) {
   source_.feed("web", 10);
   watch_.tick();
