@@ -11,6 +11,7 @@
 #include "core/base/clock.h"
 #include "core/base/daemon_counter.h"
 #include "core/base/line_progress.h"
+#include "core/model/input_position.h"
 #include "core/wire/binary.h"
 
 namespace tallyfs {
@@ -46,6 +47,9 @@ struct Call {
   const IsLate* is_late = nullptr;
   // The progress of the line at hand, where the branch keeps one while it is cut.
   LineProgress progress{};
+  // The place of the line in the socket's stream, with what was before it in its datagram and has
+  // no place; of none without a journal.
+  InputSpan at{};
   // How many samples are refused with the message at hand if it is: a branch that knows says so.
   std::uint64_t refused = 1;
 };

@@ -196,20 +196,24 @@ Dispatcher::PutOff Dispatcher::put_off() {
 // The answers to its requests were sent, or their senders ask again.
 void Dispatcher::replay(const Datagram& datagram, Timestamp now, std::uint64_t place, Again again) {
   constexpr Until kNever{std::chrono::nanoseconds::max()};
-  origin_ = &datagram.origin;
+  replayed_from_ = datagram.origin;
+  origin_ = &replayed_from_;
   commands_ = Commands::kCarriedOut;
-  responses_.begin(datagram.origin);
+  responses_.begin(replayed_from_);
   call_ = {.sender = {datagram.origin.uid, datagram.origin.pid}, .now = now, .is_late = &is_late_};
   reports_ = again == Again::kSamples ? kReportsPerDatagram : 0;
   told_stale_ = false;
   is_of_kernel_ = false;
   record_ = nullptr;
+  is_replaying_ = true;
   replays_samples_ = again == Again::kSamples;
   begin_bytes(datagram, place);
   while (!resume(kNever)) {
   }
-  replays_samples_ = false;
+  is_replaying_ = replays_samples_ = false;
 }
+
+void Dispatcher::end_replay() { send_responses(); }
 
 void Dispatcher::add_again(const wire::Request& request) {
   const auto line = wire::parse_line(request.text);
@@ -218,9 +222,10 @@ void Dispatcher::add_again(const wire::Request& request) {
   if (sample) (void)add_one(*sample, request.text);
 }
 
-InputSpan Dispatcher::next_span() {
+InputSpan Dispatcher::next_span(std::size_t of_rest) {
   if (place_ == 0) return {};
-  const std::size_t left = messages_ ? messages_->rest().size() : text_left_.size();
+  const std::size_t rest = messages_ ? messages_->rest().size() : text_left_.size();
+  const std::size_t left = rest - std::min(rest, of_rest);
   const std::uint64_t until = place_ + (bytes_.size() - left);
   return {std::exchange(taken_to_, until), until};
 }
@@ -404,15 +409,18 @@ void Dispatcher::respond(std::uint32_t sequence, std::string_view text, const Re
 }
 
 void Dispatcher::add_response(const wire::Response& response) {
-  if (!responses_.add(response)) send_responses();
+  const bool has_room = responses_.add(response);
+  if (!has_room && !is_replaying_) send_responses();
 }
 
 void Dispatcher::add_response_alone(const wire::Response& response, int attached) {
+  if (is_replaying_) return;  // it is asked again
   write_changes();
   responses_.add_alone(response, attached);
 }
 
 void Dispatcher::send_responses() {
+  if (is_replaying_) return;
   write_changes();
   responses_.send();
 }
@@ -420,6 +428,7 @@ void Dispatcher::send_responses() {
 // A long one is charged like a command. The first save of all is not the doing of its sender.
 void Dispatcher::write_changes() {
   commands_unwritten_ = 0;
+  if (is_replaying_) return;
   if (!statistics_.changes().has_changes()) [[likely]]
     return;
   costs_.begin();
@@ -446,8 +455,13 @@ Result<Done> Dispatcher::execute(const wire::Line& line, std::string_view text,
   if (!route.branch) return Error{ErrorCode::kNotFound, "this daemon has no such command", 0};
   take_rings_before(line);
   call_.response = response;
+  const std::uint64_t before = taken_to_;
+  call_.at = next_span(messages_ ? 0 : text.size() + 1);  // a line of text is still in the rest
   auto done = hand_to(route, line);
-  if (done && done.value().is_cut) return done;
+  if (done && done.value().is_cut) {
+    taken_to_ = before;
+    return done;
+  }
   call_.progress = {};
   if (done) counts_.add(done.value().counted.what, done.value().counted.count);
   return done;

@@ -110,6 +110,9 @@ class Dispatcher {
   // its commands and events are not carried out, and what is wrong in it is not told again.
   enum class Again { kAll, kSamples };
   void replay(const Datagram& datagram, Timestamp now, std::uint64_t place, Again again);
+  // Behind the last one: saves what commands have changed, and answers them. A kill before that
+  // finds the state as it was, for another replay.
+  void end_replay();
   // Returns the progress of the first line that put_off() has left.
   const LineProgress& progress() const { return call_.progress; }
   // Returns the cost of the commands that resume() has carried out on this thread since the last
@@ -191,8 +194,8 @@ class Dispatcher {
     named_.push_decimal(sample.path, sample.decimal, pushed);
   }
   void flush_named();
-  // The part of the datagram from the last one to here.
-  InputSpan next_span();
+  // The part of the datagram from the last one to here, and so many bytes of the rest.
+  InputSpan next_span(std::size_t of_rest = 0);
   // A sample that was sent as a request.
   void add_again(const wire::Request& request);
   void begin_bytes(const Datagram& datagram, std::uint64_t place);
@@ -283,7 +286,9 @@ class Dispatcher {
   DatagramRecord* record_ = nullptr;
   std::uint64_t place_ = 0;     // of its first byte; 0: there is no journal
   std::uint64_t taken_to_ = 0;  // what is before this place was taken in
+  bool is_replaying_ = false;
   bool replays_samples_ = false;
+  Origin replayed_from_{};
   wire::PlainSamples plain_;  // of text_
   NamedSamples named_;        // from text_
   unsigned reports_ = 0;

@@ -46,8 +46,9 @@ void Dispatcher::note_beside_lanes() {
 }
 
 // Samples that a thread has put into its ring before its process sends something count before that.
+// In a replay, what comes out of them is behind all that comes again.
 void Dispatcher::take_rings_of_sender() {
-  if (!has_rings()) return;
+  if (!has_rings() || is_replaying_) return;
   costs_.begin();
   const auto begun = clock_.now().monotonic;
   note_rings_taken(lanes_->take_of(call_.sender, begun + kRingsMax), begun);
@@ -58,7 +59,7 @@ void Dispatcher::take_rings_before(const wire::Line& line) {
   const auto* const command = std::get_if<wire::CommandLine>(&line);
   const bool ends_data =
       command && (command->verb == wire::Verb::kDefine || command->verb == wire::Verb::kRemove);
-  if (!ends_data || !has_rings()) return;
+  if (!ends_data || !has_rings() || is_replaying_) return;
   costs_.begin();
   const auto begun = clock_.now().monotonic;
   lanes_->note_heads();

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::uint16_t kJournalFormat = 1;
 // Of this layout: of records, of the slots, and of what they hold.
-constexpr std::uint64_t kMagic = 0x7461'6c6c'796a'0001;
+constexpr std::uint64_t kMagic = 0x7461'6c6c'796a'0002;
 constexpr std::size_t kSlotsAt = 4096;
 
 std::size_t rounded(std::size_t bytes) { return (bytes + 7) / 8 * 8; }
@@ -51,7 +51,7 @@ struct InputJournal::SliceRecord : JournalRecord {
 
 // Behind it: the path.
 struct InputJournal::RemovalRecord : JournalRecord {
-  std::uint64_t socket = 0, rings = 0;
+  std::uint64_t socket = 0;
   std::uint32_t length = 0, padding = 0;
 };
 
@@ -240,15 +240,14 @@ std::uint64_t InputJournal::put(const statistics::RingSlice& from, uid_t uid, Ti
   return rings_.head();
 }
 
-std::uint64_t InputJournal::put_removal(std::string_view path, const InputPosition& at) {
+std::uint64_t InputJournal::put_removal(std::string_view path, std::uint64_t at) {
   auto* const record =
       add_to_rings<RemovalRecord>(rounded(sizeof(RemovalRecord) + path.size()), kRemoval);
   if (!record) {
     header().removals_missed.fetch_add(1);
     return rings_.head();
   }
-  record->socket = at.socket;
-  record->rings = at.rings;
+  record->socket = at;
   record->length = static_cast<std::uint32_t>(path.size());
   std::memcpy(record + 1, path.data(), path.size());
   rings_.commit();
@@ -349,7 +348,7 @@ bool InputJournal::read_rings(Left& left) {
     const auto& removal = static_cast<RemovalRecord&>(each);
     if (removal.length > each.bytes - sizeof removal) return false;
     left.removals.push_back({.path = {reinterpret_cast<const char*>(&removal + 1), removal.length},
-                             .at = {removal.socket, place}});
+                             .at = removal.socket});
     return true;
   });
 }

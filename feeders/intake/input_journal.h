@@ -111,7 +111,7 @@ class InputJournal final : public TransferredPart, public statistics::InputLog {
   }
   std::uint64_t put(const statistics::RingSlice& from, uid_t uid, Timestamp now,
                     std::span<const statistics::NumberedRun> runs) override;
-  std::uint64_t put_removal(std::string_view path, const InputPosition& at) override;
+  std::uint64_t put_removal(std::string_view path, std::uint64_t at) override;
 
   // ---- saves
 

@@ -30,6 +30,7 @@ Datagram copied(DatagramRecord& record, std::vector<char>& bytes) {
 void Intake::note_in(InputJournal& journal) {
   const MutexLock lock(turn_);
   journal_ = &journal;
+  statistics_.log_input(journal, journal.position());
   queue_.receive_into(journal);
   dispatcher_.note_in(journal);
   // What the server before has put off and handed over.
@@ -45,6 +46,7 @@ void Intake::note_in(InputJournal& journal) {
 Intake::Replayed Intake::replay(InputJournal& journal, InputJournal::Left left, int crashes) {
   Replayed replayed;
   const MutexLock lock(turn_);
+  statistics_.log_input(journal, left.saved);
   statistics_.begin_replay(left.removals, left.saved);
   auto slice = left.rings.begin();
   const auto take_slices = [&](std::chrono::nanoseconds until) {
@@ -60,6 +62,12 @@ Intake::Replayed Intake::replay(InputJournal& journal, InputJournal::Left left, 
     replay_begun(*each, crashes, replayed);
   }
   take_slices(std::chrono::nanoseconds::max());
+  // Up to here nothing was changed that the next server would find, should a kill come.
+  statistics_.log_input(journal, journal.position());
+  dispatcher_.end_replay();
+  for (DatagramRecord* const each : left.begun) {
+    if (each->state != DatagramRecord::State::kDropped) InputJournal::finish(each);
+  }
   journal_ = &journal;
   dispatcher_.note_in(journal);
   for (DatagramRecord* const each : left.not_begun) {
@@ -76,6 +84,7 @@ Intake::Replayed Intake::replay(InputJournal& journal, InputJournal::Left left, 
 void Intake::replay_begun(DatagramRecord& record, int crashes, Replayed& replayed) {
   if (record.tries != 0 && crashes >= kCrashesMax) {
     replayed.poisoned.push_back(InputJournal::datagram_of(record));
+    record.state = DatagramRecord::State::kDropped;
     return;
   }
   record.tries = 1;
@@ -94,7 +103,6 @@ void Intake::replay_begun(DatagramRecord& record, int crashes, Replayed& replaye
                        is_done ? Dispatcher::Again::kSamples : Dispatcher::Again::kAll);
     from = cut;
   }
-  InputJournal::finish(&record);
   record.tries = 0;
   ++replayed.datagrams;
 }

@@ -135,7 +135,6 @@ void Daemon::take_journal(std::optional<Boot> killed, int crashes) {
   if (!journal_.is_open()) return kept_->remove(SavedKind::kJournal, "journal");
   kept_->write_through(journal_);
   journal_.follow([&statistics] { return statistics.input(); });
-  statistics.log_input(journal_, journal_.position());
   intake_->note_in(journal_);
 }
 

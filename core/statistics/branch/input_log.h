@@ -40,9 +40,9 @@ class InputLog {
   // Both return the place behind it in the stream of rings.
   virtual std::uint64_t put(const RingSlice& from, uid_t uid, Timestamp now,
                             std::span<const NumberedRun> runs) = 0;
-  // An interface, or a statistic of it, was removed: what of the input is before that has no effect
-  // on another one of its name.
-  virtual std::uint64_t put_removal(std::string_view path, const InputPosition& at) = 0;
+  // An interface, or a statistic of it, was removed at this place of the socket's stream: what is
+  // before it has no effect on another one of that name. Samples of rings have numbers.
+  virtual std::uint64_t put_removal(std::string_view path, std::uint64_t at) = 0;
 };
 
 // Input that the server before had taken in: which statistics of those that were saved do not have
@@ -51,7 +51,7 @@ class InputReplay {
  public:
   struct Removal {
     std::string path;
-    InputPosition at;
+    std::uint64_t at = 0;
   };
 
   // all: what each statistic has.
@@ -60,9 +60,9 @@ class InputReplay {
       : saved_(std::move(saved)), all_(all) {
     for (const auto& [statistic, input] : saved_) places_.push_back(input.socket);
     for (const Removal& each : removals) {
-      InputPosition& at = removed_[each.path];
-      at = {std::max(at.socket, each.at.socket), std::max(at.rings, each.at.rings)};
-      places_.push_back(each.at.socket);
+      std::uint64_t& at = removed_[each.path];
+      at = std::max(at, each.at);
+      places_.push_back(each.at);
     }
     places_.push_back(all.socket);
     std::ranges::sort(places_);
@@ -83,11 +83,11 @@ class InputReplay {
     from_ = from;
   }
   const Interface::Takes& takes() const { return takes_; }
-  // No statistic of this name is to be made by it.
+  // No statistic of this name is to be made by it, which is of the socket's stream.
   bool is_removed(std::string_view path) const {
     const auto is_before = [&](std::string_view name) {
       const auto found = removed_.find(std::string(name));
-      return found != removed_.end() && from_ < found->second.*stream_;
+      return found != removed_.end() && from_ < found->second;
     };
     return from_ < all_.*stream_ || is_before(path) || is_before(path.substr(0, path.find('/')));
   }
@@ -97,7 +97,7 @@ class InputReplay {
  private:
   Interface::SavedInput saved_;
   InputPosition all_;
-  boost::unordered_flat_map<std::string, InputPosition> removed_;
+  boost::unordered_flat_map<std::string, std::uint64_t> removed_;
   std::vector<std::uint64_t> places_;
   std::uint64_t InputPosition::*stream_ = &InputPosition::socket;
   std::uint64_t from_ = 0;
@@ -123,6 +123,8 @@ class InputState {
       replay_->begin(&InputPosition::socket, at.from);
     taken_.socket = at.until;
   }
+  // A command, the last of what was taken, is to be carried out again for the rest.
+  void take_back(std::uint64_t socket) { taken_.socket = socket; }
   void take(const RingSlice& from, uid_t uid, Timestamp now, std::span<const NumberedRun> runs) {
     if (log_) taken_.rings = log_->put(from, uid, now, runs);
   }
@@ -131,7 +133,7 @@ class InputState {
     taken_.rings = rings.until;
   }
   void note_removed(std::string_view path) {
-    if (log_) taken_.rings = log_->put_removal(path, taken_);
+    if (log_) taken_.rings = log_->put_removal(path, taken_.socket);
   }
   void note_removed(const Statistic* statistic) {
     if (replay_) replay_->forget(statistic);

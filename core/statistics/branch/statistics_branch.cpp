@@ -189,44 +189,83 @@ Result<std::string> StatisticsBranch::stored_target(const wire::CommandLine& com
 
 // The group is looked up for what would be refused, without the lock.
 Result<Done> StatisticsBranch::execute(const wire::CommandLine& typed, const Sender& sender,
-                                       Timestamp now, const LineStep& step) {
+                                       Timestamp now, const LineStep& step, const InputSpan& at) {
   const auto target = stored_target(typed);
   if (!target) return target.error();
   wire::CommandLine command = typed;
   command.target.text = target.value();
-  auto done = carry_out(command, sender, now, step);
+  auto done = carry_out(command, sender, now, step, at);
   const bool is_refused = !done && done.error().code == ErrorCode::kNotPermitted;
   if (!is_refused || command.verb == wire::Verb::kAttach) return done;
   if (!is_writer_ || !is_writer_(sender)) return done;
   Sender writer = sender;
   writer.rights = ownership_.daemon();
-  return carry_out(command, writer, now, step);
+  return carry_out(command, writer, now, step, at);
 }
 
 Result<Done> StatisticsBranch::carry_out(const wire::CommandLine& command, const Sender& sender,
-                                         Timestamp now, const LineStep& step) {
-  if (command.verb == wire::Verb::kCreate) return create_lasting(command, sender, now);
+                                         Timestamp now, const LineStep& step, const InputSpan& at) {
+  if (command.verb == wire::Verb::kCreate) return create_lasting(command, sender, now, at);
   const MutexLock lock(mutex_);
-  switch (command.verb) {
-    case wire::Verb::kCreate:
-      break;
-    case wire::Verb::kDefine:
-      return commands_.define(command, sender, now, step);
-    case wire::Verb::kRemove:
-      return commands_.remove(command, sender.rights, now, step.is_late);
-    case wire::Verb::kAttach:
-      return commands_.attach(command, sender.rights);
+  return change_at(at, command, [&]() REQUIRES(mutex_) -> Result<Done> {
+    switch (command.verb) {
+      case wire::Verb::kCreate:
+        break;
+      case wire::Verb::kDefine:
+        return commands_.define(command, sender, now, step);
+      case wire::Verb::kRemove:
+        return commands_.remove(command, sender.rights, now, step.is_late);
+      case wire::Verb::kAttach:
+        return commands_.attach(command, sender.rights);
+    }
+    return Error{ErrorCode::kInvalid, "unknown command"};
+  });
+}
+
+template <typename Change>
+Result<Done> StatisticsBranch::change_at(const InputSpan& at, const wire::CommandLine& command,
+                                         Change change) {
+  const std::uint64_t before = input_.taken().socket;
+  if (at.until != 0) input_.take(at);
+  if (input_.replay() && has_effect_of(command)) return Done{};
+  auto done = change();
+  if (done && done.value().is_cut) input_.take_back(before);
+  return done;
+}
+
+// A save of a large interface in steps may have come between: then the line is carried out again
+// for all of its statistics. What is created is not created twice.
+bool StatisticsBranch::has_effect_of(const wire::CommandLine& command) const {
+  if (command.verb == wire::Verb::kAttach) return false;
+  const InputReplay& replay = *input_.replay();
+  if (command.verb == wire::Verb::kCreate) return replay.is_removed(command.target.text);
+  const auto [interface, statistic, has_statistic] = wire::split_path(command.target.text);
+  const InterfaceEntry* const entry = registry_.find_interface(interface);
+  if (!entry) return false;
+  std::string_view name = has_statistic ? statistic : std::string_view();
+  if (command.verb == wire::Verb::kDefine && !has_statistic) {
+    const auto word = find_word(command.rest.text, kNameKey);
+    if (word) name = word->text.substr(kNameKey.size());
   }
-  return Error{ErrorCode::kInvalid, "unknown command"};
+  const auto lacks_it = [&](const Statistic* each) { return replay.takes()(*each); };
+  if (!name.empty()) {
+    const Statistic* const named = entry->interface->find(name);
+    return named && !lacks_it(named);
+  }
+  const auto all = entry->interface->statistics();
+  return !all.empty() && std::ranges::none_of(all, lacks_it);
 }
 
 Result<Done> StatisticsBranch::create_lasting(const wire::CommandLine& command,
-                                              const Sender& sender, Timestamp now) {
+                                              const Sender& sender, Timestamp now,
+                                              const InputSpan& at) {
   const auto asked = asked_interface(command);
   if (!asked) return asked.error();
   const auto change = [&] {
     const MutexLock lock(mutex_);
-    return commands_.create(command, asked.value(), sender, now);
+    return change_at(at, command, [&]() REQUIRES(mutex_) {
+      return commands_.create(command, asked.value(), sender, now);
+    });
   };
   if (asked.value().lifetime == Lifetime::kForGood) return change();
   if (const auto watched = processes_.watch(sender); !watched) {

@@ -56,7 +56,7 @@ class StatisticsBranch final : public Branch {
   }
   Result<Done> execute(const wire::Line& line, Call& call) override EXCLUDES(mutex_) {
     return execute(std::get<wire::CommandLine>(line), call.sender, call.now,
-                   {call.progress, call.is_late ? *call.is_late : never_late});
+                   {call.progress, call.is_late ? *call.is_late : never_late}, call.at);
   }
   // A feeder has cells of the statistic of this number, under this id of its own. kStale: the
   // number names nothing (any more); kNotPermitted; kNoSpace.
@@ -82,7 +82,7 @@ class StatisticsBranch final : public Branch {
     return execute(command, sender, now, {progress, never_late});
   }
   Result<Done> execute(const wire::CommandLine& typed, const Sender& sender, Timestamp now,
-                       const LineStep& step) EXCLUDES(mutex_);
+                       const LineStep& step, const InputSpan& at = {}) EXCLUDES(mutex_);
 
   // The process has ended: interfaces go that had lifetime=feeder and no other process left.
   bool process_ended(pid_t process, Timestamp now, const IsLate& is_late = never_late) override
@@ -119,8 +119,9 @@ class StatisticsBranch final : public Branch {
   Result<void> load(const SavedObject& object, const Loading& loading) override EXCLUDES(mutex_);
   Result<void> end_loading(const Loading& loading) override { return loader_.end_loading(loading); }
 
-  // From now on the log has what it needs for the case of a kill. Called before there are feeders,
-  // after a replay; the log outlives the branch. taken: what was taken in.
+  // From now on the log, which outlives the branch, has what it needs for the case of a kill.
+  // Called before there are feeders; before a replay, which removes statistics, and again behind
+  // it. taken: what was taken in.
   void log_input(InputLog& log, const InputPosition& taken) EXCLUDES(mutex_);
   // What was taken in.
   InputPosition input() const EXCLUDES(mutex_);
@@ -152,9 +153,15 @@ class StatisticsBranch final : public Branch {
   // The target of a command, as the statistic is called or will be.
   Result<std::string> stored_target(const wire::CommandLine& command) const EXCLUDES(mutex_);
   Result<Done> carry_out(const wire::CommandLine& command, const Sender& sender, Timestamp now,
-                         const LineStep& step) EXCLUDES(mutex_);
-  Result<Done> create_lasting(const wire::CommandLine& command, const Sender& sender, Timestamp now)
-      EXCLUDES(mutex_);
+                         const LineStep& step, const InputSpan& at) EXCLUDES(mutex_);
+  Result<Done> create_lasting(const wire::CommandLine& command, const Sender& sender, Timestamp now,
+                              const InputSpan& at) EXCLUDES(mutex_);
+  // Carries out a command of this place, once: not again in a replay if what is saved has its
+  // effect.
+  template <typename Change>
+  Result<Done> change_at(const InputSpan& at, const wire::CommandLine& command, Change change)
+      REQUIRES(mutex_);
+  bool has_effect_of(const wire::CommandLine& command) const REQUIRES(mutex_);
 
   Tree& tree_;
   const Ownership ownership_;

@@ -159,7 +159,7 @@ TEST_F(InputJournalTest, HasWhatCameOutOfRingsAndWhatWasRemoved) {
   const std::array runs{NumberedRun{.number = 9, .samples = samples},
                         NumberedRun{.number = 8, .samples = std::span(samples).first(1)}};
   const std::uint64_t first = journal_.put({.lane = 2, .entry = 1, .until = 77}, 1000, at(5), runs);
-  const std::uint64_t second = journal_.put_removal("web/us", {.socket = 44, .rings = first});
+  const std::uint64_t second = journal_.put_removal("web/us", 44);
   EXPECT_GT(second, first);
   const auto left = next().left();
   ASSERT_TRUE(left);
@@ -173,7 +173,7 @@ TEST_F(InputJournalTest, HasWhatCameOutOfRingsAndWhatWasRemoved) {
   EXPECT_EQ(slice.runs[1].number, 8u);
   ASSERT_EQ(left->removals.size(), 1u);
   EXPECT_EQ(left->removals[0].path, "web/us");
-  EXPECT_EQ(left->removals[0].at.socket, 44u);
+  EXPECT_EQ(left->removals[0].at, 44u);
 }
 
 TEST_F(InputJournalTest, LetsGoOfWhatHasNoSamples) {
@@ -197,7 +197,7 @@ TEST_F(InputJournalTest, ARestComesBeforeWhatItsSenderHasSentLater) {
 TEST_F(InputJournalTest, WithoutRoomForARemovalItIsOfNoUseUntilTheNextSave) {
   const std::string path(255, 'x');
   while (journal_.is_open() && next().left()) {
-    for (int i = 0; i < 100; ++i) (void)journal_.put_removal(path, {});
+    for (int i = 0; i < 100; ++i) (void)journal_.put_removal(path, 0);
   }
   EXPECT_FALSE(next().left());
   save({.socket = 0, .rings = UINT64_MAX});
@@ -214,7 +214,7 @@ TEST_F(InputJournalTest, FlippedBitsAreNoReasonToCrash) {
   const std::array<Sample, 2> samples{};
   const std::array runs{NumberedRun{.number = 9, .samples = samples}};
   (void)journal_.put({.lane = 2, .entry = 1, .until = 77}, 1000, at(5), runs);
-  (void)journal_.put_removal("web/us", {});
+  (void)journal_.put_removal("web/us", 0);
   journal_.save_for_successor(objects, sent);
   auto received = held.received();
   ASSERT_EQ(received.size(), 1u);
