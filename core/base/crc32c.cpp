@@ -42,11 +42,35 @@ std::uint32_t step(const char* bytes, std::uint32_t sum) {
   return after;
 }
 
+std::uint32_t by_tables(std::string_view& bytes, std::uint32_t sum) {
+  for (; bytes.size() >= kStep; bytes.remove_prefix(kStep)) sum = step(bytes.data(), sum);
+  return sum;
+}
+
+// The processor's instruction takes 3 cycles for 8 bytes, the tables five times as long.
+#ifdef __x86_64__
+[[gnu::target("sse4.2")]] std::uint32_t by_instruction(std::string_view& bytes, std::uint32_t sum) {
+  std::uint64_t wide = sum;
+  for (; bytes.size() >= kStep; bytes.remove_prefix(kStep)) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, bytes.data(), sizeof word);
+    wide = __builtin_ia32_crc32di(wide, word);
+  }
+  return static_cast<std::uint32_t>(wide);
+}
+bool has_instruction() { return __builtin_cpu_supports("sse4.2") != 0; }
+#else
+std::uint32_t by_instruction(std::string_view& bytes, std::uint32_t sum) {
+  return by_tables(bytes, sum);
+}
+constexpr bool has_instruction() { return false; }
+#endif
+
 }  // namespace
 
 std::uint32_t crc32c(std::string_view bytes, std::uint32_t before) {
-  std::uint32_t sum = ~before;
-  for (; bytes.size() >= kStep; bytes.remove_prefix(kStep)) sum = step(bytes.data(), sum);
+  std::uint32_t sum =
+      has_instruction() ? by_instruction(bytes, ~before) : by_tables(bytes, ~before);
   for (const char byte : bytes) {
     sum = (sum >> 8) ^ kTables[0][(sum ^ static_cast<unsigned char>(byte)) & 0xff];
   }
