@@ -9,6 +9,7 @@
 
 #include <sys/types.h>
 
+#include <atomic>
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <chrono>
 #include <cstdint>
@@ -69,6 +70,10 @@ struct OpenFile {
   bool readable = false;
   bool append = false;        // O_APPEND
   bool may_have_news = true;  // false: the file counts none
+  NodeId kernel_node = 0;     // under which the kernel has it; 0: under that of `node`
+  std::uint64_t request = 0;  // the kernel's number of the open(2)
+  // Its bytes in the memory of the keeper, see OpenFiles; 0: it is not there.
+  std::atomic<std::size_t> kept_bytes{0};
   std::string text;           // if readable
   std::string location;  // for the error log: the path of the file's directory, in the root its own
 
@@ -106,8 +111,10 @@ class Handles {
   static constexpr std::size_t kOwnFilesMax = 64;
   static constexpr std::size_t kOwnBytesMax = 256 * 1024;
 
-  // owner: the daemon's uid.
-  explicit Handles(const Limits& limits, uid_t owner = 0) : limits_(limits), reserve_(owner) {}
+  // owner: the daemon's uid. servers: how many there were before, whose numbers are not given
+  // again.
+  explicit Handles(const Limits& limits, uid_t owner = 0, std::uint64_t servers = 0)
+      : limits_(limits), reserve_(owner), uses_(uses_before(servers)) {}
 
   // How many more bytes of text the uid may have open: a longer text need not be rendered for it.
   std::size_t bytes_left(uid_t uid, Shows shows = Shows::kAny) const EXCLUDES(mutex_);
@@ -140,6 +147,8 @@ class Handles {
   // They count, but no bound refuses them. kInvalid: save() writes no such bytes, and nothing has
   // changed.
   Result<void> load(std::string_view saved, Numbered files) EXCLUDES(mutex_);
+  // The same after a kill, when the other numbers are not known.
+  void load(Numbered files) EXCLUDES(mutex_);
 
  private:
   struct Held {
@@ -147,6 +156,11 @@ class Handles {
     std::size_t bytes = 0;
   };
 
+  // A server opens a million files in a slot before it gives numbers of the next one, which by then
+  // are no file's that is still open; so do 4,096 servers.
+  static std::uint32_t uses_before(std::uint64_t servers) {
+    return static_cast<std::uint32_t>(servers % 4096) << 20;
+  }
   bool is_beyond_bounds(uid_t uid, Shows shows) const {
     return shows == Shows::kOwnNumbers && reserve_.is_for(uid);
   }
@@ -157,9 +171,10 @@ class Handles {
 
   const Limits limits_;
   const QuotaReserve reserve_;
+  const std::uint32_t uses_;
   mutable Mutex mutex_{LockRank::kHandles};
   // Shared with the requests that are using a file, which a release does not wait for.
-  SlotTable<std::shared_ptr<OpenFile>> files_ GUARDED_BY(mutex_);
+  SlotTable<std::shared_ptr<OpenFile>> files_ GUARDED_BY(mutex_){uses_};
   boost::unordered_flat_map<uid_t, Held> held_ GUARDED_BY(mutex_);
   std::size_t bytes_ GUARDED_BY(mutex_) = 0;
 };

@@ -19,9 +19,20 @@ Handles::Numbered Handles::all() const {
   return all;
 }
 
+void Handles::load(Numbered files) {
+  const MutexLock lock(mutex_);
+  for (const auto& [number, file] : files) {
+    if (!files_.can_put(number)) continue;
+    files_.put(number, file);
+    count(*file);
+  }
+  ByteReader nothing{std::string_view()};
+  (void)files_.finish_restore(nothing, [](std::uint64_t) {});
+}
+
 Result<void> Handles::load(std::string_view saved, Numbered files) {
   ByteReader in(saved);
-  SlotTable<std::shared_ptr<OpenFile>> table;
+  SlotTable<std::shared_ptr<OpenFile>> table(uses_);
   for (const auto& [number, file] : files) {
     if (table.can_put(number)) table.put(number, file);
   }

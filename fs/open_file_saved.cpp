@@ -1,5 +1,6 @@
 #include "fs/open_file_saved.h"
 
+#include <algorithm>
 #include <limits>
 #include <optional>
 #include <string>
@@ -86,14 +87,38 @@ void get_reading(ByteReader& in, OpenFile& open) REQUIRES(open.reading) {
   open.later_bytes = open.later_text->size();
 }
 
+std::uint64_t older_than(std::uint64_t news) {
+  return news == 0 ? std::numeric_limits<std::uint64_t>::max() : news - 1;
+}
+
 // Another server may count news from another number on. The number of before means the news of now,
 // others mean older ones.
 void count_news_from(OpenFile& open, std::uint64_t before, std::uint64_t now)
     REQUIRES(open.reading) {
-  const std::uint64_t older = now == 0 ? std::numeric_limits<std::uint64_t>::max() : now - 1;
+  const std::uint64_t older = older_than(now);
   for (std::uint64_t* const each : {&open.news, &open.seen, &open.shown}) {
     *each = *each == before ? now : older;
   }
+}
+
+// Behind what the killed server had, of which reads are not known either: the next one from the
+// start shows what there is now.
+void make_all_news(OpenFile& open, std::uint64_t now) REQUIRES(open.reading) {
+  open.news = open.seen = open.shown = older_than(now);
+  open.is_read = true;
+}
+
+// Directories make their entries when they are entered.
+std::optional<NodeId> node_at(const Tree& tree, std::string_view path, Timestamp now) {
+  NodeId node = Tree::kRoot;
+  while (!path.empty()) {
+    if (const auto rules = tree.rules(node)) rules.value()->entered(now);
+    const auto found = tree.lookup(node, path.substr(0, path.find('/')));
+    if (!found) return std::nullopt;
+    node = found.value().id;
+    path.remove_prefix(std::min(path.find('/'), path.size() - 1) + 1);
+  }
+  return node;
 }
 
 // The object of the nearest directory above the node that has one.
@@ -114,8 +139,12 @@ std::shared_ptr<const void> hold_directory(const Tree& tree, NodeId node) {
 
 }  // namespace
 
-void save_open_file(std::uint64_t handle, OpenFile& open, Timestamp now, ByteWriter& out) {
+void save_open_file(std::uint64_t handle, OpenFile& open, const Tree& tree, Timestamp now,
+                    ByteWriter& out) {
   out.put(handle);
+  out.put(open.request);
+  out.put(std::uint64_t{open.kernel_node});
+  out.put_text(tree.path(open.node.id));
   out.put(std::uint64_t{open.node.id});
   out.put(std::uint64_t{open.node.parent});
   put_audience(out, open.node.audience);
@@ -136,10 +165,14 @@ void save_open_file(std::uint64_t handle, OpenFile& open, Timestamp now, ByteWri
   open.transaction.save(out);
 }
 
-Result<SavedOpenFile> load_open_file(std::string_view bytes, const Tree& tree, Timestamp now) {
+Result<SavedOpenFile> load_open_file(std::string_view bytes, const Tree& tree, Timestamp now,
+                                     FoundBy by) {
   ByteReader in(bytes);
   SavedOpenFile saved{.handle = in.get<std::uint64_t>(), .open = std::make_shared<OpenFile>()};
   OpenFile& open = *saved.open;
+  open.request = in.get<std::uint64_t>();
+  open.kernel_node = in.get<std::uint64_t>();
+  const std::string_view path = in.get_text();
   open.node.id = in.get<std::uint64_t>();
   open.node.parent = in.get<std::uint64_t>();
   open.node.audience = get_audience(in);
@@ -150,9 +183,14 @@ Result<SavedOpenFile> load_open_file(std::string_view bytes, const Tree& tree, T
   open.append = in.get_flag();
   open.location = in.get_text();
   open.text = in.get_text();
+  if (by == FoundBy::kPath) {
+    if (open.kernel_node == 0) open.kernel_node = open.node.id;
+    open.node.id = node_at(tree, path, now).value_or(open.node.id);
+  }
   const AbsentFile::Facts facts = get_file(in);
   if (auto found = tree.file_node(open.node.id)) {
     open.node.audience = found.value().info.audience;
+    if (by == FoundBy::kPath) open.node.parent = found.value().info.parent;
     open.file = HandleFile(std::move(found.value().file));
   } else {
     open.file = HandleFile(tree, open.node.id, std::make_shared<AbsentFile>(facts));
@@ -161,7 +199,9 @@ Result<SavedOpenFile> load_open_file(std::string_view bytes, const Tree& tree, T
     const MutexLock lock(open.reading);
     get_reading(in, open);
     const auto news = open.file.current()->news(now);
-    if (facts.news && news && !facts.is_stream) count_news_from(open, *facts.news, *news);
+    const bool has_news = facts.news && news && !facts.is_stream;
+    if (has_news && by == FoundBy::kPath) make_all_news(open, *news);
+    if (has_news && by == FoundBy::kNumber) count_news_from(open, *facts.news, *news);
   }
   const MutexLock lock(open.writing);
   open.begun = in.get_text();

@@ -1,5 +1,6 @@
 #include "fs/open_files.h"
 
+#include <boost/unordered/unordered_flat_set.hpp>
 #include <string_view>
 #include <utility>
 
@@ -17,9 +18,10 @@ std::string stale_file(const SavedObject& object, std::string_view reason) {
 }
 
 // With what its owner knows of it. kStale: the owner has removed it.
-Result<SavedOpenFile> load_file(const SavedObject& object, const Tree& tree, Timestamp now) {
+Result<SavedOpenFile> load_file(const SavedObject& object, const Tree& tree, Timestamp now,
+                                FoundBy by) {
   if (object.format != kOpenFileFormat) return other_format(object);
-  auto loaded = load_open_file(object.bytes, tree, now);
+  auto loaded = load_open_file(object.bytes, tree, now, by);
   if (!loaded) return loaded;
   OpenFile& open = *loaded.value().open;
   auto held = hold_loaded(open, tree, now);
@@ -38,7 +40,7 @@ void OpenFiles::save(ObjectSink& sink) const {
   if (!sink.put(saved_object(SavedKind::kHandles, kHandlesFormat, "handles", bytes))) return;
   for (const auto& [number, open] : handles_.all()) {
     bytes.clear();
-    save_open_file(number, *open, now, out);
+    save_open_file(number, *open, tree_, now, out);
     const std::string label = std::to_string(number);
     if (!sink.put(saved_object(SavedKind::kOpenFile, kOpenFileFormat, label, bytes))) return;
   }
@@ -51,11 +53,30 @@ bool OpenFiles::can_load(const SavedObject& handles) {
 Result<std::vector<std::string>> OpenFiles::load(const SavedObject& handles,
                                                 const std::vector<SavedObject>& files) {
   if (handles.format != kHandlesFormat) return other_format(handles);
-  const Timestamp now = clock_.now();
   std::vector<std::string> faults;
+  Handles::Numbered open_files = read(files, FoundBy::kNumber, faults);
+  note_numbers(open_files);
+  if (handles_.load(handles.bytes, std::move(open_files))) return faults;
+  // A number of one is none of these. Those of all others must not be given again.
+  faults.push_back("the open files are stale: they are not those that were open");
+  if (const auto done = handles_.load(handles.bytes, {}); !done) return done.error();
+  return faults;
+}
+
+std::vector<std::string> OpenFiles::load_kept(const std::vector<SavedObject>& files) {
+  std::vector<std::string> faults;
+  Handles::Numbered open_files = read(files, FoundBy::kPath, faults);
+  note_numbers(open_files);
+  handles_.load(std::move(open_files));
+  return faults;
+}
+
+Handles::Numbered OpenFiles::read(const std::vector<SavedObject>& files, FoundBy by,
+                                  std::vector<std::string>& faults) {
+  const Timestamp now = clock_.now();
   Handles::Numbered open_files;
   for (const SavedObject& object : files) {
-    auto loaded = load_file(object, tree_, now);
+    auto loaded = load_file(object, tree_, now, by);
     if (loaded) {
       const std::uint64_t number = loaded.value().handle;
       if (!tree_.file(loaded.value().open->node.id)) absent_.push_back(number);
@@ -65,11 +86,14 @@ Result<std::vector<std::string>> OpenFiles::load(const SavedObject& handles,
       faults.push_back(stale_file(object, loaded.error().reason));
     }
   }
-  if (handles_.load(handles.bytes, std::move(open_files))) return faults;
-  // A number of one is none of these. Those of all others must not be given again.
-  faults.push_back("the open files are stale: they are not those that were open");
-  if (const auto done = handles_.load(handles.bytes, {}); !done) return done.error();
-  return faults;
+  return open_files;
+}
+
+void OpenFiles::note_numbers(const Handles::Numbered& files) {
+  for (const auto& [number, open] : files) {
+    if (open->kernel_node != 0) nodes_.insert_or_assign(open->kernel_node, open->node.id);
+    if (open->request != 0) handles_of_requests_.insert_or_assign(open->request, number);
+  }
 }
 
 // One whose owner has removed it meanwhile fails by itself, each time that it is used.
@@ -81,6 +105,64 @@ void OpenFiles::hold_returned() {
     auto held = hold_loaded(*open, tree_, now);
     if (held) handles_.hold(number, std::move(held.value()));
   }
+}
+
+void OpenFiles::keep_with(PartKeeper& keeper, const std::vector<SavedObject>& before) {
+  keeper_ = &keeper;
+  const Handles::Numbered all = handles_.all();
+  boost::unordered_flat_set<std::string> labels;
+  for (const auto& [number, open] : all) labels.insert(std::to_string(number));
+  for (const SavedObject& each : before) {
+    const std::string label(each.label);
+    if (!labels.contains(label)) keeper.remove(SavedKind::kOpenFile, label);
+  }
+  for (const auto& [number, open] : all) keep(number, *open);
+}
+
+// Requests on one file may be under way at once, and the file may be closed meanwhile.
+void OpenFiles::keep(std::uint64_t handle, OpenFile& open) {
+  if (!keeper_) return;
+  std::string bytes;
+  if (open.text.size() <= kFileBytesMax) {
+    constexpr std::size_t kOfTheRest = 1024;
+    bytes.reserve(open.text.size() + kOfTheRest);
+    ByteWriter out(bytes);
+    save_open_file(handle, open, tree_, clock_.now(), out);
+  }
+  const bool is_short = !bytes.empty() && bytes.size() <= kFileBytesMax;
+  const std::size_t before = open.kept_bytes.exchange(bytes.size());
+  const std::size_t others = bytes_.fetch_add(bytes.size() - before) - before;
+  if (is_short && bytes.size() + others <= kBytesMax) {
+    const std::string label = std::to_string(handle);
+    keeper_->put(saved_object(SavedKind::kOpenFile, kOpenFileFormat, label, bytes));
+    if (handles_.find(handle)) return;
+  } else if (before == 0) {
+    bytes_ -= open.kept_bytes.exchange(0);
+    return;
+  }
+  bytes_ -= open.kept_bytes.exchange(0);
+  keeper_->remove(SavedKind::kOpenFile, std::to_string(handle));
+}
+
+void OpenFiles::forget(std::uint64_t handle) {
+  if (!keeper_) return;
+  const auto open = handles_.find(handle);
+  const std::size_t bytes = open ? open->kept_bytes.exchange(0) : 0;
+  if (bytes == 0) return;
+  bytes_ -= bytes;
+  keeper_->remove(SavedKind::kOpenFile, std::to_string(handle));
+}
+
+std::optional<NodeId> OpenFiles::node_of(NodeId kernels) const {
+  if (nodes_.empty()) return std::nullopt;
+  const auto found = nodes_.find(kernels);
+  return found == nodes_.end() ? std::nullopt : std::optional(found->second);
+}
+
+std::optional<std::uint64_t> OpenFiles::handle_of(std::uint64_t request) const {
+  if (handles_of_requests_.empty()) return std::nullopt;
+  const auto found = handles_of_requests_.find(request);
+  return found == handles_of_requests_.end() ? std::nullopt : std::optional(found->second);
 }
 
 }  // namespace tallyfs

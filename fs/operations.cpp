@@ -230,7 +230,8 @@ void Operations::note_refused_open(const Error& error, uid_t uid, Timestamp now)
   log_warning("an open by uid " + std::to_string(uid) + " was refused: " + error.reason);
 }
 
-void Operations::open(fuse_req_t request, NodeId node, fuse_file_info info) {
+void Operations::open(fuse_req_t request, NodeId node, fuse_file_info info, std::uint64_t number) {
+  if (const auto lost = open_files_.handle_of(number)) close(*lost);
   auto made = paths_.at_its_path(node, [&](NodeId current) -> Result<Opened> {
     if (wants_to_write(info.flags)) {
       const auto node_info = dependencies_.tree.info(current);
@@ -242,7 +243,9 @@ void Operations::open(fuse_req_t request, NodeId node, fuse_file_info info) {
                           cancellation_of(request));
   });
   const bool is_stream = made && made.value().file->file.current()->stream();
-  const auto handle = made ? handles_.add(std::move(made.value().file)) : made.error();
+  const auto file = made ? made.value().file : nullptr;
+  if (file) file->request = number;
+  const auto handle = made ? handles_.add(file) : made.error();
   const Timestamp now = made ? made.value().now : dependencies_.clock.now();
   if (!handle) {
     if (handle.error().code == ErrorCode::kTooManyFiles) {
@@ -255,8 +258,9 @@ void Operations::open(fuse_req_t request, NodeId node, fuse_file_info info) {
   info.direct_io = 1;
   info.nonseekable = is_stream;
   info.noflush = !wants_to_write(info.flags);
+  open_files_.keep(handle.value(), *file);
   // An interrupted open never gets a release.
-  if (fuse_reply_open(request, &info) == -ENOENT) handles_.remove(handle.value());
+  if (fuse_reply_open(request, &info) == -ENOENT) close(handle.value());
 }
 
 // malloc_trim() leaves the end of a thread's arena alone, which the copy of a long file was: each

@@ -49,13 +49,14 @@ class Operations {
     const Clock& clock;
   };
 
+  // servers: how many the mount had before.
   Operations(const Dependencies& dependencies, const CallerRights::Owner& owner,
-             const Handles::Limits& limits)
+             const Handles::Limits& limits, std::uint64_t servers = 0)
       : dependencies_(dependencies),
         barrier_(dependencies.barrier),
         rights_(owner),
         paths_(dependencies.tree, barrier_, dependencies.clock),
-        handles_(limits, owner.uid),
+        handles_(limits, owner.uid, servers),
         open_files_(handles_, dependencies.tree, dependencies.clock),
         texts_(barrier_, dependencies.clock),
         attributes_({dependencies.tree, barrier_, rights_, handles_, texts_, dependencies.clock}),
@@ -70,16 +71,21 @@ class Operations {
   // Called before there are requests: this directory is the root of the mount.
   void show(NodeId root) { root_ = root; }
   // The node for the kernel's number.
-  NodeId at(NodeId number) const { return number == Tree::kRoot ? root_ : number; }
-  // Whether the kernel has the number, or cookie, from a server that died, whose open files are
-  // gone.
-  bool is_older(NodeId number) const { return number >= Tree::kFirst && number < first_; }
+  NodeId at(NodeId number) const {
+    return number == Tree::kRoot ? root_ : open_files_.node_of(number).value_or(number);
+  }
+  // Whether the kernel has the number, or cookie, from a server that died, and no file is open
+  // under it.
+  bool is_older(NodeId number) const {
+    return number >= Tree::kFirst && number < first_ && !open_files_.node_of(number);
+  }
 
   void start_polling() { waiting_.start(); }
   // Ends waiting readers for a successor in a reload. Called when no more requests come; waiting
   // requests are left to the successor.
   void leave(WaitingReaders::Kernel kernel);
-  // The open files, for saving them for the successor and loading those of the predecessor.
+  // The open files, for saving them for the successor and loading those of the predecessor, and for
+  // keeping them.
   OpenFiles& open_files() { return open_files_; }
   // Called before the serving threads end: requests that wait for their uid's turn stay unanswered.
   void end_turns() { turns_.end(); }
@@ -118,7 +124,8 @@ class Operations {
   void getattr(fuse_req_t request, NodeId node, const fuse_file_info* info);
   void setattr(fuse_req_t request, NodeId node, const struct stat& wanted, int which,
                const fuse_file_info* info);
-  void open(fuse_req_t request, NodeId node, fuse_file_info info);
+  // number: of the request, see RequestInWork.
+  void open(fuse_req_t request, NodeId node, fuse_file_info info, std::uint64_t number);
   void read(fuse_req_t request, std::size_t size, off_t offset, const fuse_file_info& info);
   void write(fuse_req_t request, std::string_view text, off_t offset, const fuse_file_info& info);
   void flush(fuse_req_t request, const fuse_file_info& info);
@@ -151,6 +158,9 @@ class Operations {
   void reply_attributes_at_path(fuse_req_t request, NodeId node);
   // Counts a refused open; logs one a second at most.
   void note_refused_open(const Error& error, uid_t uid, Timestamp now);
+  void close(std::uint64_t handle);
+  // All that a write has changed is saved, and the open file is kept as it is.
+  void keep_written(std::uint64_t handle, OpenFile& open, const Result<void>& done);
   struct Opened {
     std::shared_ptr<OpenFile> file;
     Timestamp now;  // of the request

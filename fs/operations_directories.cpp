@@ -96,6 +96,7 @@ void Operations::remove(fuse_req_t request, NodeId parent, const char* name, boo
   if (is_directory) barrier_.promote_follower();  // much may be in it
   const auto done = remove(*rules.value());
   tell_of_change(parent, name);
+  keep_outcome(done);
   reply_done(request, done);
 }
 

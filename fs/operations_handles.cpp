@@ -118,13 +118,18 @@ Result<std::shared_ptr<const std::string>> Operations::text_with_news(
   auto text = file.render(context(cancel), handles_.bytes_left(open.uid));
   if (!text) return refusal_of_text(text.error());
   text.value().shrink_to_fit();
-  const MutexLock lock(open.reading);
-  if (auto counted = handles_.replace_later(handle, text.value().size()); !counted) {
-    return counted.error();
+  std::shared_ptr<const std::string> later;
+  {
+    const MutexLock lock(open.reading);
+    if (auto counted = handles_.replace_later(handle, text.value().size()); !counted) {
+      return counted.error();
+    }
+    later = std::make_shared<const std::string>(std::move(text.value()));
+    open.later_text = later;
+    open.news = open.seen = open.shown = *news;
   }
-  open.later_text = std::make_shared<const std::string>(std::move(text.value()));
-  open.news = open.seen = open.shown = *news;
-  return open.later_text;
+  open_files_.keep(handle, open);
+  return later;
 }
 
 void Operations::poll(fuse_req_t request, const fuse_file_info& info, fuse_pollhandle* handle) {
@@ -163,10 +168,16 @@ void Operations::write(fuse_req_t request, std::string_view text, off_t offset,
                          cancellation_of(request));
   }
   // A write that fails may have carried out some of its lines.
-  if (!marker) tell_of_change(open->node.id);
+  if (!marker) keep_written(info.fh, *open, done);
   if (!done) return reply_error(request, done.error());
   if (notifier_) notifier_->wait_for_notices();
   fuse_reply_write(request, text.size());
+}
+
+void Operations::keep_written(std::uint64_t handle, OpenFile& open, const Result<void>& done) {
+  tell_of_change(open.node.id);
+  open_files_.keep(handle, open);
+  keep_outcome(done);
 }
 
 // Is never cancelled: a process that is killed has its flush interrupted, and gets no error.
@@ -180,14 +191,19 @@ void Operations::flush(fuse_req_t request, const fuse_file_info& info) {
     const MutexLock lock(open->writing);
     done = writes_.finish(*open, *file, fuse_req_ctx(request)->pid);
   }
-  if (!file->marker()) tell_of_change(open->node.id);
+  if (!file->marker()) keep_written(info.fh, *open, done);
   if (notifier_) notifier_->wait_for_notices();
   reply_done(request, done);
 }
 
 void Operations::release(fuse_req_t request, const fuse_file_info& info) {
-  if (handles_.remove(info.fh) >= kLongTextBytes) closed_long_ = true;
+  close(info.fh);
   fuse_reply_err(request, 0);
+}
+
+void Operations::close(std::uint64_t handle) {
+  open_files_.forget(handle);
+  if (handles_.remove(handle) >= kLongTextBytes) closed_long_ = true;
 }
 
 }  // namespace tallyfs

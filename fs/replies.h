@@ -4,6 +4,7 @@
 #include "core/base/result.h"
 #include "core/wire/errno.h"
 #include "fs/protocol.h"
+#include "fs/request_in_work.h"
 
 namespace tallyfs {
 
@@ -28,6 +29,12 @@ inline void reply_error(fuse_req_t request, const Error& error) {
 
 inline void reply_done(fuse_req_t request, const Result<void>& done) {
   fuse_reply_err(request, done ? 0 : wire::to_errno(done.error().code));
+}
+
+// All that the request at hand does is saved: it is not executed again, should a kill prevent its
+// answer.
+inline void keep_outcome(const Result<void>& done) {
+  request_in_work.keep(done ? 0 : wire::to_errno(done.error().code));
 }
 
 }  // namespace tallyfs

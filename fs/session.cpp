@@ -19,6 +19,7 @@
 
 #include "fs/keeper/keeper.h"
 #include "fs/request_buffer.h"
+#include "fs/request_in_work.h"
 #include "program/log.h"
 
 namespace tallyfs {
@@ -186,9 +187,25 @@ bool Session::kernel_resends() const {
   return can_resend(request);
 }
 
-std::uint64_t Session::crashes_of(std::uint64_t unique) const {
+const Handover::Request* Session::executed_before(std::uint64_t unique) const {
   const auto found = std::ranges::find(before_, unique, &Handover::Request::unique);
-  return found == before_.end() ? 0 : found->crashes;
+  return found == before_.end() ? nullptr : &*found;
+}
+
+// As the server before would have answered it, but for its end. This one may end likewise.
+void Session::answer_again(const fuse_buf& request, std::size_t thread,
+                           const Handover::Request& before) {
+  const int error = *before.error;
+  handover_->begin_request(thread, before);
+  const fuse_in_header header = header_of(request);
+  fuse_out_header reply{.len = sizeof reply, .error = -error, .unique = header.unique};
+  const auto write = body_as<fuse_write_in>(request);
+  fuse_write_out written{.size = write ? write->size : 0};
+  const bool has_size = error == 0 && header.opcode == FUSE_WRITE;
+  if (has_size) reply.len += sizeof written;
+  const std::array parts{iovec{&reply, sizeof reply}, iovec{&written, sizeof written}};
+  (void)!::writev(fuse_session_fd(session_.get()), parts.data(), has_size ? 2 : 1);
+  handover_->end_request(thread);
 }
 
 void Session::refuse(const fuse_buf& request, std::uint64_t crashes) {
@@ -221,11 +238,14 @@ void Session::process_noted(const fuse_buf& request, std::size_t thread) {
   const fuse_in_header header = header_of(request);
   const std::uint64_t unique = header.unique & ~kResentBit;
   const bool is_resent = header.unique != unique;
-  const std::uint64_t crashes = is_resent ? crashes_of(unique) : 0;
+  const Handover::Request* const before = is_resent ? executed_before(unique) : nullptr;
+  const std::uint64_t crashes = before ? before->crashes : 0;
+  if (before && before->error) return answer_again(request, thread, *before);
   if (crashes >= kCrashesMax || (is_resent && refuses_resent_)) return refuse(request, crashes);
   const auto poll = header.opcode == FUSE_POLL ? body_as<fuse_poll_in>(request) : std::nullopt;
   if (poll && (poll->flags & FUSE_POLL_SCHEDULE_NOTIFY)) handover_->note_poll(poll->kh);
   handover_->begin_request(thread, {.unique = unique, .crashes = crashes});
+  request_in_work.number = unique;
   fuse_session_process_buf(session_.get(), &request);
   handover_->end_request(thread);
 }
@@ -298,6 +318,9 @@ void Session::listen(fuse_buf& request, std::size_t thread) {
 }
 
 void Session::serve(std::size_t thread) {
+  if (handover_) {
+    request_in_work.keep = [this, thread](int error) { handover_->note_outcome(thread, error); };
+  }
   const RequestBuffer buffer;
   fuse_buf request{};
   request.mem = buffer.memory();

@@ -81,7 +81,9 @@ class Session {
   Session(Operations& operations, FuseSession session, Fd stop, const Options& options);
   void take_over();
   void keep_init(const fuse_buf& request);
-  std::uint64_t crashes_of(std::uint64_t unique) const;
+  // What the last server executed when it ended; nullptr: not this one.
+  const Handover::Request* executed_before(std::uint64_t unique) const;
+  void answer_again(const fuse_buf& request, std::size_t thread, const Handover::Request& before);
   void refuse(const fuse_buf& request, std::uint64_t crashes);
   void count_refused(const fuse_buf& request, std::uint64_t crashes);
   void process_noted(const fuse_buf& request, std::size_t thread);

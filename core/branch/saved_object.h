@@ -73,8 +73,8 @@ enum class SavedKind : std::uint16_t {
 // version reads them; 0: the kind is none of feeders or of the mount.
 constexpr std::uint16_t transfer_format(SavedKind kind) {
   if (kind == SavedKind::kFedInterface) return 3;
-  const bool is_second =
-      kind == SavedKind::kPages || kind == SavedKind::kLanes || kind == SavedKind::kLaneRings;
+  const bool is_second = kind == SavedKind::kPages || kind == SavedKind::kLanes ||
+                         kind == SavedKind::kLaneRings || kind == SavedKind::kOpenFile;
   if (is_second) return 2;
   const bool is_of_feeders =
       (kind >= SavedKind::kFedInterface && kind <= SavedKind::kUnseenProcesses) ||

@@ -9,6 +9,7 @@
 #include <csignal>
 #include <cstdint>
 #include <cstring>
+#include <deque>
 #include <filesystem>
 #include <span>
 #include <string>
@@ -62,6 +63,25 @@ std::optional<StateFile> kept_before(const Predecessors& before) {
   return is_needed ? KeptState::kept_before(before.kept->contents) : std::nullopt;
 }
 
+// Copies of the open files: what they are read from is written over.
+class KeptFiles {
+ public:
+  explicit KeptFiles(const ObjectStore::Contents& contents) {
+    for (const SavedObject& each : contents.objects) {
+      if (!is_of(each, SavedKind::kOpenFile)) continue;
+      SavedObject file = each;
+      file.label = texts_.emplace_back(each.label);
+      file.bytes = texts_.emplace_back(each.bytes);
+      objects_.push_back(file);
+    }
+  }
+  const std::vector<SavedObject>& objects() const { return objects_; }
+
+ private:
+  std::deque<std::string> texts_;
+  std::vector<SavedObject> objects_;
+};
+
 TransferredFds::Received received(const Predecessors& before) {
   if (!before.queue) return {};
   auto look = before.queue->look();
@@ -110,7 +130,7 @@ Daemon::Daemon(const DaemonOptions& options, FeedSocket socket, std::optional<Fd
       Operations::Dependencies{tree_, *errors_, branches_->statistics().counters(), *intake_,
                                clock_},
       CallerRights::Owner{options_.owner.uid, options_.owner.gid, options_.groups},
-      options_.handles);
+      options_.handles, before.servers);
   if (predecessor_) take_reload();
   std::optional<Boot> killed;
   if (kept_before_) {
@@ -122,8 +142,10 @@ Daemon::Daemon(const DaemonOptions& options, FeedSocket socket, std::optional<Fd
         {.boot = *killed, .now = clock_.now(), .has_pages = has_pages_, .is_after_kill = true});
   }
   if (before.kept) {
+    const KeptFiles open_files(before.kept->contents);
     keep_for_successor(std::move(*before.kept));
     take_journal(killed, before.crashes);
+    take_open_files(open_files.objects(), killed.has_value());
   } else {
     descriptors_.forget_all();
   }

@@ -87,6 +87,8 @@ class Daemon {
   void keep_for_successor(ObjectStore::Opened kept);
   // killed: the boot of what the server before has kept; nothing: it has left nothing, or all.
   void take_journal(std::optional<Boot> killed, int crashes);
+  // before: what the servers before have kept, in a memory of which nothing else is needed.
+  void take_open_files(const std::vector<SavedObject>& before, bool is_after_kill);
   void report_replay(const Intake::Replayed& replayed, Timestamp begun);
   void report_loaded(const std::string& from, const LoadedState& loaded);
   void enter_expected();

@@ -138,6 +138,15 @@ void Daemon::take_journal(std::optional<Boot> killed, int crashes) {
   intake_->note_in(journal_);
 }
 
+// Behind the journal, with which interfaces come that were not saved.
+void Daemon::take_open_files(const std::vector<SavedObject>& before, bool is_after_kill) {
+  OpenFiles& open_files = operations_->open_files();
+  if (is_after_kill) {
+    for (const std::string& fault : open_files.load_kept(before)) log_warning("kept: " + fault);
+  }
+  open_files.keep_with(*kept_, before);
+}
+
 void Daemon::report_replay(const Intake::Replayed& replayed, Timestamp begun) {
   const Timestamp now = clock_.now();
   DaemonCounters& counters = branches_->statistics().counters();

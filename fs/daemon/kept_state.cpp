@@ -21,6 +21,7 @@ constexpr KindBits kOwnKinds = saved_kinds(SavedKind::kKept);
 constexpr KindBits kHandedKinds =
     saved_kinds(SavedKind::kPages, SavedKind::kProcesses, SavedKind::kLanes, SavedKind::kLaneRings,
                 SavedKind::kLaneBindings, SavedKind::kUnseenProcesses, SavedKind::kJournal);
+constexpr KindBits kOpenFileKinds = saved_kinds(SavedKind::kOpenFile);
 constexpr KindBits kNumberKinds =
     saved_kinds(SavedKind::kStatisticNumbers, SavedKind::kStatsNumbers,
                 SavedKind::kProgramEventNumbers);
@@ -155,6 +156,7 @@ std::optional<StateFile> KeptState::kept_before(const ObjectStore::Contents& con
   StateFile file{.header = {}, .objects = {}, .faults = contents.faults};
   bool has_mark = false;
   for (const SavedObject& each : contents.objects) {
+    if (is_of(each, SavedKind::kOpenFile)) continue;
     if (!is_of(each, SavedKind::kKept)) {
       file.objects.push_back(each);
       continue;
@@ -260,7 +262,12 @@ void KeptState::write_through(TransferredPart& part) {
   if (!sink.done()) report(sink.done());
 }
 
+// An open file that is not kept as it is now is stale after a kill.
 void KeptState::put(const SavedObject& object) {
+  if (is_of(object, SavedKind::kOpenFile)) {
+    if (!store_->put(kOpenFileKinds, object, {})) (void)store_->remove(object.kind, object.label);
+    return;
+  }
   const auto done = store_->put(kHandedKinds, object, {});
   if (!done) report(done);
 }

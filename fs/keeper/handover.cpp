@@ -16,8 +16,9 @@ namespace tallyfs {
 
 // Each has a cache line of its own.
 struct alignas(64) Handover::RequestSlot {
-  std::atomic<std::uint64_t> unique = 0;  // stored after the other
+  std::atomic<std::uint64_t> unique = 0;  // stored after the others
   std::atomic<std::uint64_t> crashes = 0;
+  std::atomic<std::uint64_t> outcome = 0;  // an errno and 1; 0: none yet, or in an earlier version
 };
 
 struct Handover::Page {
@@ -196,11 +197,18 @@ std::uint64_t Handover::take_poll(std::size_t place) {
 void Handover::begin_request(std::size_t thread, const Request& request) {
   if (!slots_) return;
   slots_[thread].crashes.store(request.crashes, std::memory_order_relaxed);
+  const auto outcome = request.error ? static_cast<std::uint64_t>(*request.error) + 1 : 0;
+  slots_[thread].outcome.store(outcome, std::memory_order_relaxed);
   slots_[thread].unique.store(request.unique, std::memory_order_release);
 }
 
 void Handover::end_request(std::size_t thread) {
   if (slots_) slots_[thread].unique.store(0, std::memory_order_relaxed);
+}
+
+void Handover::note_outcome(std::size_t thread, int error) {
+  if (!slots_) return;
+  slots_[thread].outcome.store(static_cast<std::uint64_t>(error) + 1, std::memory_order_release);
 }
 
 // A kill may come at any time, and says nothing of the request.
@@ -210,7 +218,11 @@ std::vector<Handover::Request> Handover::take_requests() {
   std::vector<Request> taken;
   for (std::size_t i = 0; slots_ && i < kThreadsMax; ++i) {
     const std::uint64_t unique = slots_[i].unique.exchange(0);
-    if (unique != 0) taken.push_back({unique, slots_[i].crashes + crashes});
+    if (unique == 0) continue;
+    Request request{unique, slots_[i].crashes + crashes};
+    const std::uint64_t outcome = slots_[i].outcome;
+    if (outcome != 0) request.error = static_cast<int>(outcome - 1);
+    taken.push_back(request);
   }
   return taken;
 }

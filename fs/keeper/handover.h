@@ -11,6 +11,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -53,6 +54,7 @@ class Handover {
   struct Request {
     std::uint64_t unique = 0;   // its number, which the kernel gives; 0: none
     std::uint64_t crashes = 0;  // servers that have crashed while they executed it
+    std::optional<int> error = {};  // its outcome, an errno or 0, as all it does is saved
   };
 
   static Result<Handover> create();
@@ -103,6 +105,8 @@ class Handover {
   // The thread executes this request until end_request(). Two stores.
   void begin_request(std::size_t thread, const Request& request);
   void end_request(std::size_t thread);
+  // All that the thread's request does is saved: the answer is this errno.
+  void note_outcome(std::size_t thread, int error);
   // Returns what the last server executed when it ended; if it crashed, that is counted. Further
   // calls return nothing, and so do all with a page of an earlier version.
   std::vector<Request> take_requests();

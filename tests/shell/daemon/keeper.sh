@@ -75,18 +75,59 @@ paths_that_the_kernel_knows_work_at_once() {
   done
 }
 
-open_files_of_the_server_before_are_stale() {
+# A text is that of the open(2), byte for byte, and a line goes on that was begun.
+open_files_go_on_in_the_next_server() {
+  start_daemon
+  send 'web/a 1' 'web/b 1'
+  assert_counts web 'a 1' 'b 1'
+  py "$SERVER" <<'EOT'
+import os, signal, sys, time
+stat, server = os.environ["STAT"], int(sys.argv[1])
+data = os.open(f"{stat}/web/data", os.O_RDONLY)
+unread = os.open(f"{stat}/web/definition", os.O_RDONLY)
+definition = os.open(f"{stat}/web/definition", os.O_WRONLY | os.O_APPEND)
+before = open(f"{stat}/web/data").read()
+assert os.read(data, 3).decode() == before[:3]
+os.write(definition, b"name=a units=apples/sam")
+os.kill(server, signal.SIGKILL)
+os.write(definition, b"ples\nname=b units=pears/samples\n")
+assert os.read(data, 4096).decode() == before[3:]
+assert os.fstat(data).st_size == len(before), os.fstat(data)
+assert "units=pears" in open(f"{stat}/web/definition").read()
+assert "units=apples" in open(f"{stat}/web/definition").read()
+assert os.read(unread, 4096)
+for fd in data, unread, definition: os.close(fd)
+EOT
+  wait_until 'SERVER=$(server_of "$DAEMON"); [ "$SERVER" ]'
+  assert_eq 0 "$(grep -c 'is stale' "$STDERR" || true)"
+}
+
+# They close in the next server, and count as open there until then.
+open_files_survive_kill_after_kill() {
   start_daemon
   send 'web/a 1'
-  echo on=0 >"$CASE/line"
-  _is_kept
-  exec 8<"$STAT/web/data" 9>>"$STAT/web/definition"
+  assert_counts web 'a 1'
+  exec 8<"$STAT/web/data"
+  local i
+  for i in 1 2 3 4; do
+    _replace_server
+    cat "$STAT/web/definition" >/dev/null
+  done
+  assert_has 'a 1' "$(cat <&8)"
+  exec 8<&-
   _replace_server
-  send 'web/a 1'
+  assert_eq 1 "$(own open_files)"  # that of the look itself
+}
+
+open_files_of_more_than_a_mebibyte_are_stale() {
+  start_daemon
+  seq -f 'create big/s%g on=1 units=a_long_unit_for_a_long_line_of_text/samples_of_it' 9000 |
+    "$TALLY_SEND" --socket "$SOCK"
+  wait_until '[ "$(stat -c %s "$STAT/big/definition")" -gt 1048576 ]'
+  exec 8<"$STAT/big/definition"
+  _replace_server
   assert_fails_with 'Stale file handle' cat <&8
-  assert_fails_with 'Stale file handle' sh -c 'cat "$CASE/line" >&9'
-  exec 8<&- 9>&-
-  assert_counts web 'a 2'
+  exec 8<&-
 }
 
 a_read_that_the_killed_server_had_not_answered_is_answered() {
@@ -104,23 +145,34 @@ a_read_that_the_killed_server_had_not_answered_is_answered() {
   done
 }
 
-a_poller_looks_again() {
+a_poller_goes_on() {
   start_daemon
-  send 'web/a 1'
+  send 'event define web/request pid_t pid'
+  wait_until '[ -d "$MNT/tracing/events/web/request" ]'
+  echo 'hist:keys=pid' >"$MNT/tracing/events/web/request/trigger"
+  send 'event web/request pid=7' 'event web/request pid=7'
+  wait_until 'grep -q "Hits: 2" "$MNT/tracing/events/web/request/hist"'
+  _is_kept
   py <<'EOT' &
-import os, select
-fd = os.open(os.environ["STAT"] + "/web/data", os.O_RDONLY)
-os.read(fd, 100)
+import os, select, socket
+from peer import PATIENCE
+fd = os.open(os.environ["MNT"] + "/tracing/events/web/request/hist", os.O_RDONLY)
+assert b"Hits: 2\n" in os.read(fd, 65536)
 poll = select.poll()
 poll.register(fd, select.POLLPRI)
 with open(os.environ["CASE"] + "/polls", "w") as file: print(os.getpid(), file=file)
-((_, events),) = poll.poll()
-assert events & select.POLLERR, events
+assert poll.poll() == [(fd, select.POLLPRI)], "a new server"
+assert b"Hits: 2\n" in os.pread(fd, 65536, 0)
+feed = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+feed.connect(os.environ["SOCK"])
+feed.send(b"event web/request pid=7")
+assert poll.poll(10_000 * PATIENCE) == [(fd, select.POLLPRI)]
+assert b"Hits: 3\n" in os.pread(fd, 65536, 0)
 EOT
   local poller=$!
   wait_until '[ -s "$CASE/polls" ] && grep -q poll "/proc/$(cat "$CASE/polls")/wchan"'
   _replace_server
-  wait $poller || fail 'the poller was not told that its file is stale'
+  wait $poller || fail 'the poller does not go on'
 }
 
 with_state_what_was_saved_is_there() {

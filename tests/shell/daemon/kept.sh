@@ -92,8 +92,8 @@ a_write_that_two_servers_crash_with_is_refused() {
   send 'create web/a on=1' 'web/a 1'
   assert_counts web 'a 1'
   _is_kept
-  said=$("$PYTHON" "$here/crash_at_reply.py" "$DAEMON" "$STAT/web/definition" 'name=a units=bad') ||
-    status=$?
+  said=$("$PYTHON" "$here/end_in_write.py" "$DAEMON" "$STAT/web/definition" 'name=a units=bad' \
+    SIGABRT save 2) || status=$?
   [ $status != 3 ] || skip 'no process may trace another'
   assert_eq EIO "$said"
   assert_eq 2 "$(own takeovers)"
@@ -104,6 +104,25 @@ a_write_that_two_servers_crash_with_is_refused() {
     "$(grep 'is refused:' "$STDERR")"
   assert_has 'Command: name=a units=bad' "$(cat "$MNT/tracing/error_log")"
   define web 'name=a units=good'
+}
+
+# It is saved, with its outcome: a second time it would be EEXIST.
+a_write_that_was_carried_out_is_not_carried_out_again() {
+  _need_resend
+  need_python
+  [ -z "${TALLY_PATIENCE:-}" ] || skip 'a sanitizer looks for leaks by ptrace itself'
+  local said times status trigger=$MNT/tracing/events/web/request/trigger
+  start_daemon
+  send 'event define web/request pid_t pid'
+  for times in 1 2; do
+    status=0
+    said=$("$PYTHON" "$here/end_in_write.py" "$DAEMON" "$trigger" "hist:keys=pid:name=n$times" \
+      SIGKILL reply $times) || status=$?
+    [ $status != 3 ] || skip 'no process may trace another'
+    assert_eq done "$said"
+  done
+  assert_eq 3 "$(own takeovers)"
+  assert_eq 2 "$(grep -c '^hist:' "$trigger")"
 }
 
 # The cause may be in what they keep.

@@ -325,8 +325,8 @@ a_program_that_cannot_read_what_is_left_refuses() {
   _reload
   told=$(tr '\0' '\n' <"/proc/$DAEMON/environ" | sed -n 's/^TALLYFS_INHERITANCE=//p')
   told=${told/#3 0/3 1}
-  assert_has ' 35:1' "$told"
-  TALLYFS_INHERITANCE=${told/ 35:1/ 35:7} \
+  assert_has ' 35:2' "$told"
+  TALLYFS_INHERITANCE=${told/ 35:2/ 35:7} \
     assert_fails_with 'this version does not read (kind:format 35:7)' "$TALLYFS" -f "$MNT"
 }
 

@@ -188,11 +188,11 @@ TEST(TransferGoldenTest, OpenFilesAndTheirNumbers) {
   before.remove(closed);
   std::string file;
   ByteWriter out(file);
-  save_open_file(number, *open, golden_moment(3), out);
+  save_open_file(number, *open, fixture.tree, golden_moment(3), out);
   SavedObjects left;
   left.put(saved_object(SavedKind::kHandles, 1, "handles", contents_of(before)));
-  left.put(saved_object(SavedKind::kOpenFile, 1, std::to_string(number), file));
-  const SavedObjects kept = golden::kept_as("open_files.1.hex", left);
+  left.put(saved_object(SavedKind::kOpenFile, 2, std::to_string(number), file));
+  const SavedObjects kept = golden::kept_as("open_files.2.hex", left);
   const auto loaded = load_open_file(kept.at(1).bytes, fixture.tree, golden_moment(9));
   ASSERT_TRUE(loaded) << loaded.error().reason;
   EXPECT_EQ(loaded.value().handle, number);

@@ -52,7 +52,7 @@ class OpenFileSavedTest : public testing::Test {
   std::string saved() {
     std::string bytes;
     ByteWriter out(bytes);
-    save_open_file(kHandle, *open_, {}, out);
+    save_open_file(kHandle, *open_, tree_, {}, out);
     return bytes;
   }
 
@@ -199,6 +199,34 @@ TEST_F(OpenFileSavedTest, WhatIsNotThereHoldsItsDirectoryUntilItComesBack) {
   EXPECT_EQ(hold_loaded(open, next, {}).value(), rules->mark);
   ASSERT_EQ(enter_file(next, events), open_->node.id);
   EXPECT_EQ(hold_loaded(open, next, {}).value(), file_->mark);
+}
+
+// A killed server leaves no numbers of nodes, and nothing of the reads.
+TEST_F(OpenFileSavedTest, AfterAKillAFileIsFoundByItsPathAndHasNews) {
+  open_->request = 77;
+  Tree next{Timestamp{}, 1000};
+  const NodeId there = enter(next, file_);
+  ASSERT_NE(there, open_->node.id);
+  const auto loaded = load_open_file(saved(), next, {}, FoundBy::kPath);
+  ASSERT_TRUE(loaded);
+  OpenFile& open = *loaded.value().open;
+  EXPECT_EQ(open.node.id, there);
+  EXPECT_EQ(open.kernel_node, open_->node.id);
+  EXPECT_EQ(open.request, 77u);
+  EXPECT_EQ(open.text, open_->text);
+  {
+    const MutexLock lock(open.reading);
+    EXPECT_NE(open.seen, file_->count);
+    EXPECT_TRUE(open.is_read);
+  }
+  std::string bytes;
+  ByteWriter out(bytes);
+  save_open_file(kHandle, open, next, {}, out);
+  Tree last{Timestamp{}, 2000};
+  const auto again = load_open_file(bytes, last, {}, FoundBy::kPath);
+  ASSERT_TRUE(again);
+  EXPECT_EQ(again.value().open->kernel_node, open_->node.id) << "which the kernel goes on with";
+  EXPECT_EQ(again.value().open->node.id, there) << "it is not there";
 }
 
 TEST_F(OpenFileSavedTest, ATruncatedOneIsRefused) {

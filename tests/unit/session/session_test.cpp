@@ -9,6 +9,7 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
+#include <csignal>
 #include <cstring>
 #include <functional>
 #include <memory>
@@ -196,6 +197,32 @@ TEST_F(SessionTest, RefusesWhatIsSentAgainAfterSeveralCrashes) {
   EXPECT_EQ(refused.error, -EIO);
   kernel_.send(FUSE_GETATTR, 6, Tree::kRoot, fuse_getattr_in{});
   EXPECT_EQ(kernel_.receive().error, 0);
+}
+
+TEST_F(SessionTest, AnswersWhatAKilledServerHasDoneAndNotAnswered) {
+  {
+    Server first(*this, Tree::kFirst);
+    send_init(protocol::kHasResend);
+    EXPECT_EQ(kernel_.receive().unique, 2u);
+  }
+  handover_.begin_request(3, {.unique = 4});
+  handover_.note_outcome(3, 0);
+  handover_.begin_request(5, {.unique = 6});
+  handover_.note_outcome(5, ENOENT);
+  handover_.begin_request(6, {.unique = 8});
+  handover_.note_end(SIGKILL, 0, 0);
+  Server second(*this, (NodeId{1} << 40) + Tree::kFirst);
+  EXPECT_EQ(kernel_.receive().error, protocol::kNotifyResend);
+  EXPECT_EQ(kernel_.receive().error, FUSE_NOTIFY_INVAL_INODE);
+  constexpr std::uint64_t kAgain = std::uint64_t{1} << 63;
+  kernel_.send(FUSE_WRITE, kAgain | 4, 20, fuse_write_in{.size = 5});
+  EXPECT_EQ(kernel_.receive().error, 0) << "of a node that is not there any more";
+  EXPECT_EQ(kernel_.body(), std::string("\5\0\0\0\0\0\0\0", 8));
+  kernel_.send(FUSE_WRITE, kAgain | 6, 20, fuse_write_in{.size = 5});
+  EXPECT_EQ(kernel_.receive().error, -ENOENT);
+  EXPECT_EQ(kernel_.body(), "");
+  kernel_.send(FUSE_WRITE, kAgain | 8, 20, fuse_write_in{.size = 5});
+  EXPECT_EQ(kernel_.receive().error, -ESTALE) << "it was not done";
 }
 
 // The log, `opens_refused` and tallyctl's advice on bounds are of ENFILE.

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Crashes two servers of a keeper as they are about to answer one and the same write.
+"""Ends servers of a keeper in the middle of one and the same write.
 
-    crash_at_reply.py KEEPER FILE LINE
+    end_in_write.py KEEPER FILE LINE SIGNAL save|reply TIMES
 
-Traces the keeper and its servers (ptrace). When a server replies to the write of LINE into FILE, it
-gets SIGABRT instead, and so does the next one, to which the kernel sends the write again. Prints
-how the write ends then: "done", or the name of its errno. Ends with 3 where it may not trace.
+Traces the keeper and its servers (ptrace). When a server saves what the write of LINE into FILE has
+changed, or replies to it, it gets the signal (SIGABRT, ...) instead, and so do the next ones, to
+which the kernel sends the write again: as many as TIMES says. Prints how the write ends then:
+"done", or the name of its errno. Ends with 3 where it may not trace.
 """
 import ctypes
 import errno
@@ -17,12 +18,12 @@ import sys
 from keeper import server_of
 
 KEEPER, FILE, LINE = int(sys.argv[1]), sys.argv[2], sys.argv[3]
-CRASHES = 2
+SIGNAL, AT, TIMES = signal.Signals[sys.argv[4]], sys.argv[5], int(sys.argv[6])
 CONT, SYSCALL, SEIZE, INTERRUPT, SYSCALL_INFO = 7, 24, 0x4206, 0x4207, 0x420E
 SYSGOOD, FORKS, CLONES = 1, 2, 8
 EVENT_STOP = 128
 WALL = 0x40000000
-READ, WRITEV = {"x86_64": (0, 20), "aarch64": (63, 66)}[os.uname().machine]
+READ, WRITEV, PWRITEV = {"x86_64": (0, 20, 296), "aarch64": (63, 66, 70)}[os.uname().machine]
 FUSE_WRITE = 16
 RESENT = 1 << 63
 
@@ -46,23 +47,25 @@ def memory(tid, address, size):
         return file.read(size)
 
 
-class Crasher:
+class Ender:
     """Sees each system call of the servers."""
 
     def __init__(self, writer):
         self.writer = writer
         self.unique = None  # of the write
-        self.crashes = 0
+        self.reader = None  # the thread that has read it
+        self.ended = 0
         self.calls = {}     # tid: number and arguments of the call that it is in
 
     def look(self, tid):
-        """At a stop on the way into a system call, or out of it. True: it is that reply."""
+        """At a stop on the way into a system call, or out of it. True: it is the one."""
         info = ctypes.create_string_buffer(88)
         if not ptrace(SYSCALL_INFO, tid, len(info), ctypes.addressof(info)):
             return False
         if info.raw[0] == 1:
             self.calls[tid] = struct.unpack_from("=7Q", info.raw, 24)
-            return self.is_reply(tid, *self.calls[tid][:3])
+            is_it = self.is_reply if AT == "reply" else self.is_save
+            return is_it(tid, *self.calls[tid][:3])
         if info.raw[0] == 2:
             self.leave(tid, struct.unpack_from("=q", info.raw, 24)[0])
         return False
@@ -74,6 +77,9 @@ class Crasher:
         (_, _, unique) = struct.unpack("=IiQ", memory(tid, base, 16))
         return unique & ~RESENT == self.unique
 
+    def is_save(self, tid, number, *_):
+        return number == PWRITEV and tid == self.reader
+
     def leave(self, tid, result):
         call = self.calls.pop(tid, None)
         if not call or call[0] != READ or result < 40:
@@ -81,19 +87,21 @@ class Crasher:
         head = struct.unpack("=IIQQIII", memory(tid, call[2], 36))
         if head[1] == FUSE_WRITE and head[6] == self.writer:
             self.unique = head[2] & ~RESENT
+            self.reader = tid
 
     def handle(self, tid, status):
-        """Lets a stopped thread go on, but not to that reply."""
+        """Lets a stopped thread go on, but not to that call."""
         signal_number, event = status >> 8 & 0xFF, status >> 16
         if signal_number == signal.SIGTRAP | 0x80:
-            if self.crashes < CRASHES and self.look(tid):
-                self.crashes += 1
-                os.kill(server_of(KEEPER), signal.SIGABRT)
+            if self.ended < TIMES and self.look(tid):
+                self.ended += 1
+                self.reader = None
+                os.kill(server_of(KEEPER), SIGNAL)
                 return
             signal_number = 0
         elif event != 0:
             signal_number = 0
-        traces = tid != KEEPER and self.crashes < CRASHES
+        traces = tid != KEEPER and self.ended < TIMES
         ptrace(SYSCALL if traces else CONT, tid, 0, signal_number)
 
 
@@ -122,13 +130,13 @@ def main():
     for tid in unstopped:
         ptrace(SEIZE, tid, 0, SYSGOOD | FORKS | CLONES)
         ptrace(INTERRUPT, tid)
-    crasher = Crasher(writer)
+    ender = Ender(writer)
     while True:
         tid, status = os.waitpid(-1, WALL)
         if tid == writer:
             return
         if os.WIFSTOPPED(status):
-            crasher.handle(tid, status)
+            ender.handle(tid, status)
         if tid in unstopped:
             unstopped.discard(tid)
             if not unstopped:  # from now on no call is missed
