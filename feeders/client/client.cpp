@@ -16,7 +16,7 @@ using namespace std::chrono_literals;
 Client::Time now_ns() { return Client::Time(monotonic_ns()); }
 
 Registrar::Lane lane_of(const ClientSettings& settings) {
-  return settings.has_lane ? Registrar::Lane::kWanted : Registrar::Lane::kNone;
+  return {.is_wanted = settings.has_lane, .statistics_max = settings.statistics_max};
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 
 #include "feeders/client/socket_path.h"
 
@@ -16,6 +17,7 @@ struct ClientSettings {
   void (*report)(const char* text, void* context) = nullptr;
   void* context = nullptr;
   bool has_lane = true;  // false: all samples go by the socket
+  std::uint32_t statistics_max = 0;  // 0: not known
 
   bool sends_each() const { return delay.count() == 0; }
 };

@@ -35,7 +35,8 @@ void Registrar::forget_removals() {
 
 void Registrar::begin() {
   page_ = shapes_page_ = lane_file_ = tails_ = Registration::kUnregistered;
-  asked_for_small_ = reported_unmapped_ = false;
+  reported_unmapped_ = false;
+  lane_bytes_max_ = kLaneBytesMax;
   unmapped_.clear();
   lanes_unmapped_ = 0;
   looks_at_all_ = cells_due_ = true;
@@ -105,7 +106,7 @@ void Registrar::find_due() {
 void Registrar::add_requests(RequestDatagram& requests) {
   find_due();
   add_page(requests);
-  if (lane_ == Lane::kWanted) add_cells(requests);
+  if (lane_.is_wanted) add_cells(requests);
   if (changes_ == Changes::kToo) add_changes(requests);
   // A name that is still to be removed is created again only after its removal.
   if (!add_removals(requests)) return;
@@ -156,15 +157,23 @@ void Registrar::add_cells(RequestDatagram& requests) {
   request_lane(requests);
 }
 
+std::uint32_t Registrar::lane_bytes_wanted() const {
+  constexpr std::uint32_t kPage = 4096;
+  const std::uint32_t least = cells_.wants_rings() ? kLaneBytesWithRings : kLaneBytesMin;
+  if (lane_.statistics_max == 0) return least;
+  const std::uint64_t of_statistics =
+      std::uint64_t{std::min(lane_.statistics_max, kLaneIdsMax)} * kLaneBytesOfStatistic;
+  return static_cast<std::uint32_t>((kLaneBytesWithRings + of_statistics) / kPage * kPage);
+}
+
 void Registrar::request_lane(RequestDatagram& requests) {
-  const bool is_large = cells_.wants_rings() && !asked_for_small_;
-  const auto bytes = std::to_string(is_large ? kLaneBytesWithRings : kLaneBytesMin);
+  const std::uint32_t bytes = std::min(lane_bytes_wanted(), lane_bytes_max_);
   RequestHandlers handlers = memory_handlers(lane_file_, &Registrar::take_lane);
-  handlers.sent = [this, is_large] {
+  handlers.sent = [this, bytes] {
     lane_file_ = Registration::kRequested;
-    asked_for_small_ = !is_large;
+    lane_bytes_ = bytes;
   };
-  requests.add("lane " + bytes, std::move(handlers));
+  requests.add("lane " + std::to_string(bytes), std::move(handlers));
 }
 
 RequestHandlers Registrar::memory_handlers(Registration& state,

@@ -36,13 +36,18 @@ class Registrar final : public Requester {
     Shapes& shapes;
     CellFiles& cells;
   };
-  // kNone: no sample is counted in a cell.
-  enum class Lane { kNone, kWanted };
+  struct Lane {
+    bool is_wanted = true;             // false: no sample is counted in a cell
+    std::uint32_t statistics_max = 0;  // for which it has room; 0: not known
+  };
 
   Registrar(Registry& registry, Conversation& conversation, const Shared& shared, Lane lane);
 
   // The size of the lane that is requested where threads want rings.
   static constexpr std::uint32_t kLaneBytesWithRings = 4u << 20;
+  // What a statistic needs in a lane of one thread: a cell of its own, and places in indexes. A
+  // statistic that goes by the ring counts too, as the daemon binds no more than have room.
+  static constexpr std::uint32_t kLaneBytesOfStatistic = 256;
 
   // Statistics that want cells may get some now.
   void note_cells() {
@@ -118,6 +123,7 @@ class Registrar final : public Requester {
   void report_warning(const FedStatistic& statistic, const Response& response);
   void ask_later(Registration& memory, const Response& response, std::string reason);
   void request_anew();
+  std::uint32_t lane_bytes_wanted() const;
   void point_at_switch(FedStatistic& statistic);
 
   Registry& registry_;
@@ -135,9 +141,8 @@ class Registrar final : public Requester {
   std::vector<Registration*> unmapped_;
   unsigned lanes_unmapped_ = 0;
   bool reported_unmapped_ = false;
-  // The last lane that was asked for has no room for rings of full size: none was wanted, or the
-  // daemon had none.
-  bool asked_for_small_ = false;
+  std::uint32_t lane_bytes_ = 0;                  // of the last request
+  std::uint32_t lane_bytes_max_ = kLaneBytesMax;  // less once the daemon had no room for so many
   std::deque<std::string> removals_;
   bool was_connected_ = false;
   bool cells_due_ = false;     // statistics that want cells may have none

@@ -39,7 +39,8 @@ void Registrar::take_shapes(const Response& response) {
 
 void Registrar::take_lane(const Response& response) {
   lane_file_ = Registration::kRefused;
-  if (response.error == ENOSPC && !std::exchange(asked_for_small_, true)) {
+  if (response.error == ENOSPC && lane_bytes_ > kLaneBytesMin) {
+    lane_bytes_max_ = lane_bytes_ > kLaneBytesWithRings ? kLaneBytesWithRings : kLaneBytesMin;
     lane_file_ = Registration::kUnregistered;
     return note_cells();
   }

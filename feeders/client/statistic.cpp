@@ -290,6 +290,7 @@ int statistic_configure(const statistic_settings* settings) {
   if (settings->socket && std::strlen(settings->socket) > kSocketPathMax) {
     return fail_with(ENAMETOOLONG, "the socket's path is longer than 107 bytes");
   }
+  const bool is_old = settings->size == kSettingsBytesOld;
   const Owned lock(g_making);
   if (g_client.load()) return fail_with(EBUSY, "an interface has been created already");
   try {
@@ -299,7 +300,8 @@ int statistic_configure(const statistic_settings* settings) {
                   .held_max = std::bit_ceil(settings->held_max),
                   .report = settings->report,
                   .context = settings->context,
-                  .has_lane = settings->size == kSettingsBytesOld || settings->no_lane == 0};
+                  .has_lane = is_old || settings->no_lane == 0,
+                  .statistics_max = is_old ? 0 : settings->statistics_max};
   } catch (const std::bad_alloc&) {
     return out_of_memory();
   }

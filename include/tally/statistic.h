@@ -107,11 +107,16 @@ struct statistic_settings {
   /* Other than 0: all samples are sent over the socket, and none is counted in memory that is
    * shared with the daemon. */
   uint32_t no_lane;
+
+  /* How many statistics the program may have: the memory that is shared with the daemon is made
+   * large enough for them, as far as the daemon allows it. 0: some thousands. What has no room
+   * there is sent over the socket. */
+  uint32_t statistics_max;
 };
 
-/* Socket by environment, 10 ms, no waiting, 65,536 samples, no report. */
+/* Socket by environment, 10 ms, no waiting, 65,536 samples, no report, some thousand statistics. */
 #define STATISTIC_SETTINGS_DEFAULT \
-  { sizeof(struct statistic_settings), NULL, 10000, 0, 65536, NULL, NULL, 0 }
+  { sizeof(struct statistic_settings), NULL, 10000, 0, 65536, NULL, NULL, 0, 0 }
 
 /* To be called before the first interface is created, or not at all. -EINVAL: a member is out of
  * its range; -EBUSY: too late; -ENAMETOOLONG: the socket's path does not fit into a socket

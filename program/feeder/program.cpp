@@ -63,7 +63,7 @@ void add_series_options(CommandLine& line, std::uint64_t& series_max, std::uint6
             .bounds = "1 to 30000"});
 }
 
-Result<void> set_up(const ProgramOptions& options) {
+Result<void> set_up(const ProgramOptions& options, std::uint32_t statistics_max) {
   log_to_stderr(options.name);
   set_log_level(options.log_level);
   statistic_settings settings = STATISTIC_SETTINGS_DEFAULT;
@@ -71,6 +71,7 @@ Result<void> set_up(const ProgramOptions& options) {
   settings.wait_ms = kWaitMs;
   settings.held_max = kHeldMax;
   settings.report = log_report;
+  settings.statistics_max = statistics_max;
   if (const int error = ::statistic_configure(&settings); error != 0) {
     return Error{ErrorCode::kInvalid,
                  "socket path '" + options.socket + "': " + std::strerror(-error)};

@@ -25,8 +25,9 @@ void add_poll_option(CommandLine& line, unsigned& poll_ms);
 void add_series_options(CommandLine& line, std::uint64_t& series_max, std::uint64_t& per_name_max);
 
 // The log, and libtally: a full queue is waited for, and samples are held for a daemon that comes
-// later. Before the first interface is created.
-Result<void> set_up(const ProgramOptions& options);
+// later. Before the first interface is created. statistics_max: how many statistics the program may
+// have; 0: some thousands.
+Result<void> set_up(const ProgramOptions& options, std::uint32_t statistics_max = 0);
 
 // Tells READY to the supervisor that started the program.
 void say_ready();

@@ -1,8 +1,9 @@
 // What a sample of StatsD costs tally-feed-statsd, in CPU time of its process, beside a process
 // that only receives with recvmmsg(2), 64 packets at a time. By UDP and by Unix datagrams, counters
-// and timers, packets of 1,400 bytes, 10,000 series with three tags each.
+// and timers, packets of 1,400 bytes, 10,000 series with three tags each. Beside it is what a
+// sample costs the daemon, which adds up cells and takes in rings.
 //
-//   statsd_bench FEEDER-PID UDP-PORT UNIX-PATH
+//   statsd_bench FEEDER-PID UDP-PORT UNIX-PATH SERVER-PID
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -20,6 +21,7 @@
 #include <fstream>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "tests/bench/sender.h"
@@ -33,7 +35,7 @@ constexpr int kSeries = 10'000;
 constexpr std::size_t kPacketBytes = 1'400;
 constexpr std::size_t kPackets = 30'000;
 constexpr std::size_t kBatch = 64;
-constexpr int kRounds = 5;
+constexpr int kRounds = 9;
 
 std::vector<std::string> make_packets(const std::string& value) {
   std::vector<std::string> packets{""};
@@ -116,20 +118,35 @@ void send_all(const Target& target, const std::vector<std::string>& packets) {
   }
 }
 
-// CPU seconds for each packet that arrived: the median of some rounds.
-double cost_of_packet(const Target& target, const std::vector<std::string>& packets) {
+// CPU seconds for each packet that arrived, by rounds.
+struct Cost {
+  double receiver = 0;
+  double daemon = 0;
+};
+struct Costs {
+  Cost least;
+  Cost median;
+};
+Costs costs_of(std::vector<double> receiver, std::vector<double> daemon) {
+  std::sort(receiver.begin(), receiver.end());
+  std::sort(daemon.begin(), daemon.end());
+  return {{receiver.front(), daemon.front()},
+          {receiver[receiver.size() / 2], daemon[daemon.size() / 2]}};
+}
+Costs cost_of_packet(const Target& target, pid_t daemon, const std::vector<std::string>& packets) {
   send_all(target, packets);  // its series come into being
-  std::vector<double> costs;
+  std::vector<double> receiver;
+  std::vector<double> server;
   for (int round = 0; round < kRounds; ++round) {
-    const double before = cpu_at_rest(target.pid);
+    const Cost before{cpu_at_rest(target.pid), cpu_at_rest(daemon)};
     const std::uint64_t drops = drops_of(target.port);
     send_all(target, packets);
-    const double after = cpu_at_rest(target.pid);
-    const auto arrived = kPackets - (drops_of(target.port) - drops);
-    costs.push_back((after - before) / static_cast<double>(arrived));
+    const Cost after{cpu_at_rest(target.pid), cpu_at_rest(daemon)};
+    const auto arrived = static_cast<double>(kPackets - (drops_of(target.port) - drops));
+    receiver.push_back((after.receiver - before.receiver) / arrived);
+    server.push_back((after.daemon - before.daemon) / arrived);
   }
-  std::sort(costs.begin(), costs.end());
-  return costs[kRounds / 2];
+  return costs_of(std::move(receiver), std::move(server));
 }
 
 // A child that receives and throws away, with sockets as the feeder's.
@@ -186,16 +203,20 @@ int bound_unix(const std::string& path) {
   return fd;
 }
 
-void compare(const char* what, const Target& feeder, const Target& bare, const char* value) {
+void compare(const char* what, const Target& feeder, const Target& bare, pid_t daemon,
+             const char* value) {
   const auto packets = make_packets(value);
-  const double lines = double{kSeries} / static_cast<double>(packets.size());
-  const double bare_cost = cost_of_packet(bare, packets);
-  const double cost = cost_of_packet(feeder, packets);
-  std::printf("%-24s %6.0f ns of CPU a sample, %7.0f ns a packet; a bare loop %6.0f: %.2f times\n",
-              what, cost / lines * 1e9, cost * 1e9, bare_cost * 1e9, cost / bare_cost);
+  const double ns = 1e9 / (double{kSeries} / static_cast<double>(packets.size()));
+  const Cost bare_cost = cost_of_packet(bare, daemon, packets).least;
+  const auto [least, median] = cost_of_packet(feeder, daemon, packets);
+  std::printf(
+      "%-24s %4.0f ns of CPU a sample, and %4.0f ns of the daemon; median %4.0f, %4.0f ns; a "
+      "bare loop %3.0f ns\n",
+      what, least.receiver * ns, least.daemon * ns, median.receiver * ns, median.daemon * ns,
+      bare_cost.receiver * ns);
 }
 
-int run(pid_t feeder, unsigned port, const std::string& path) {
+int run(pid_t feeder, unsigned port, const std::string& path, pid_t daemon) {
   if (std::thread::hardware_concurrency() > 1) pin(0);
   unsigned bare_port = 0;
   const BareLoop bare_udp(bound_udp(bare_port));
@@ -204,10 +225,10 @@ int run(pid_t feeder, unsigned port, const std::string& path) {
   const Target by_path = unix_target(feeder, path);
   const Target to_bare_udp = udp_target(bare_udp.pid(), bare_port);
   const Target to_bare_unix = unix_target(bare_unix.pid(), path + ".bare");
-  compare("UDP, counters", udp, to_bare_udp, ":1|c");
-  compare("UDP, timers", udp, to_bare_udp, ".t:320.5|ms");
-  compare("Unix datagrams, counters", by_path, to_bare_unix, ":1|c");
-  compare("Unix datagrams, timers", by_path, to_bare_unix, ".t:320.5|ms");
+  compare("UDP, counters", udp, to_bare_udp, daemon, ":1|c");
+  compare("UDP, timers", udp, to_bare_udp, daemon, ".t:320.5|ms");
+  compare("Unix datagrams, counters", by_path, to_bare_unix, daemon, ":1|c");
+  compare("Unix datagrams, timers", by_path, to_bare_unix, daemon, ".t:320.5|ms");
   unlink((path + ".bare").c_str());
   return 0;
 }
@@ -216,10 +237,10 @@ int run(pid_t feeder, unsigned port, const std::string& path) {
 }  // namespace tallyfs::bench
 
 int main(int argc, char** argv) {
-  if (argc != 4) {
-    std::fprintf(stderr, "usage: statsd_bench FEEDER-PID UDP-PORT UNIX-PATH\n");
+  if (argc != 5) {
+    std::fprintf(stderr, "usage: statsd_bench FEEDER-PID UDP-PORT UNIX-PATH SERVER-PID\n");
     return 2;
   }
-  return tallyfs::bench::run(std::atoi(argv[1]), static_cast<unsigned>(std::atoi(argv[2])),
-                             argv[3]);
+  return tallyfs::bench::run(std::atoi(argv[1]), static_cast<unsigned>(std::atoi(argv[2])), argv[3],
+                             std::atoi(argv[4]));
 }

@@ -1,5 +1,6 @@
 #include "core/statistics/branch/sample_adder.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "core/base/labels.h"
@@ -187,21 +188,40 @@ Result<Taken> SampleAdder::add(wire::PackedSamples samples, uid_t sender, Timest
   return taken;
 }
 
+// Step by step, as look_up() of names: a ring's samples are of many statistics in turn.
+void SampleAdder::look_up(std::span<const NumberedRun> runs, uid_t sender) {
+  auto& entries = workspace_.entries;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    entries[i] = registry_.find(runs[i].number);
+    if (entries[i]) entries[i]->prefetch();
+  }
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    if (!entries[i]) continue;
+    if (rights_.is_fed_by(*entries[i]->owner, sender)) [[likely]] {
+      entries[i]->statistic->prefetch();
+    } else {
+      entries[i] = nullptr;
+    }
+  }
+}
+
 TakenFromRing SampleAdder::add(std::span<const NumberedRun> runs, uid_t sender, Timestamp now) {
   Taken taken;
   std::uint64_t lost = 0;
   Runs into(workspace_, taken, now, input_.replay());
-  const Registry& registry = registry_;
-  const InterfaceRights rights = rights_;
-  for (const NumberedRun& each : runs) {
-    const StatisticEntry* const entry = registry.find(each.number);
-    if (entry && rights.is_fed_by(*entry->owner, sender)) {
-      into.push(*entry->owner, entry->statistic, each.samples);
-    } else {
-      lost += each.samples.size();
+  for (; !runs.empty(); runs = runs.subspan(std::min(runs.size(), NamedSamples::kCapacity))) {
+    const auto some = runs.first(std::min(runs.size(), NamedSamples::kCapacity));
+    look_up(some, sender);
+    for (std::size_t i = 0; i < some.size(); ++i) {
+      const StatisticEntry* const entry = workspace_.entries[i];
+      if (entry) {
+        into.push(*entry->owner, entry->statistic, some[i].samples);
+      } else {
+        lost += some[i].samples.size();
+      }
     }
+    into.flush();
   }
-  into.flush();
   return {.samples = taken.samples, .lost = lost, .saturated = std::move(taken.saturated)};
 }
 

@@ -81,6 +81,9 @@ class SampleAdder {
   // Looks up each of the names, into the workspace; makes those that are missing. A name that is
   // refused has no entry.
   std::vector<Refused> look_up(const NamedSamples& samples, uid_t creator, Timestamp now);
+  // Looks up each of the numbers, into the workspace; none where the sender may not feed it. At
+  // most NamedSamples::kCapacity.
+  void look_up(std::span<const NumberedRun> runs, uid_t sender);
   Result<StatisticEntry*> find_or_create(const NamedSamples& samples, std::size_t name,
                                          uid_t creator, Timestamp now);
   // Whether some X is not yet what its statistic keeps.

@@ -41,6 +41,13 @@ class QuantilesStatistic {
   std::uint64_t worst_case_bytes_after(const Definition& definition) const;
   void redefine(const Definition& definition);
 
+  // Has the processor fetch what add() reads first.
+  void prefetch() const {
+    constexpr std::size_t kLine = 64;
+    const char* const begin = reinterpret_cast<const char*>(histogram_.get());
+    __builtin_prefetch(begin, 1);
+    __builtin_prefetch(begin + kLine, 1);
+  }
   bool add(std::span<const Sample> samples) {
     return histogram_->histogram.add(samples, histogram_->span);
   }

@@ -60,7 +60,8 @@ int run(const Options& options) {
   if (!allow) return refuse(options, allow.error());
   const auto stop = StopSignal::create();
   if (!stop) return log_failure(stop.error());
-  if (auto done = set_up(options); !done) return log_failure(done.error());
+  const auto statistics_max = static_cast<std::uint32_t>(options.limits.series_max);
+  if (auto done = set_up(options, statistics_max); !done) return log_failure(done.error());
   try {
     Service service(std::move(settings.value()), allow.value(),
                     std::chrono::seconds(options.set_window_s));

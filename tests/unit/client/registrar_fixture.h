@@ -98,8 +98,7 @@ class RegistrarTest : public testing::Test {
        .report = [this](std::string text) { reports_.push_back(std::move(text)); }}};
   Shapes shapes_;
   CellFiles cells_;
-  Registrar registrar_{
-      registry_, conversation_, {switches_, shapes_, cells_}, Registrar::Lane::kWanted};
+  Registrar registrar_{registry_, conversation_, {switches_, shapes_, cells_}, {}};
   std::chrono::nanoseconds now_ = 100s;
 };
 

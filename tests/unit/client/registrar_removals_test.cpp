@@ -8,7 +8,7 @@ TEST_F(RegistrarTest, WhatIsRemovedBeforeTheFirstConnectionIsRemovedThere) {
   Conversation conversation(link_, {.other_epoch = [](std::uint64_t) {},
                                     .confirmed = [](std::uint64_t, Conversation::Taken) {},
                                     .report = [](const std::string&) {}});
-  Registrar early(registry_, conversation, {switches_, shapes_, cells_}, Registrar::Lane::kNone);
+  Registrar early(registry_, conversation, {switches_, shapes_, cells_}, {.is_wanted = false});
   link_.disconnect();
   early.remove("old/hits");
   early.remove("old");

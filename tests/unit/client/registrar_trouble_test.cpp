@@ -262,6 +262,29 @@ TEST_F(RegistrarTest, ALaneThatWasNotAskedForYetIsLargeOnceThreadsWantRings) {
   EXPECT_EQ(round(), Log{"lane 4194304"});
 }
 
+TEST_F(RegistrarTest, ALaneIsAsLargeAsTheProgramsStatisticsAndTheDaemonAllow) {
+  daemon_->page = std::make_unique<SwitchPage>(4096);
+  daemon_->lane = std::make_unique<FakeLane>();
+  daemon_->refuses["lane"] = ENOSPC;
+  Conversation conversation(link_, {.other_epoch = [](std::uint64_t) {},
+                                    .confirmed = [](std::uint64_t, Conversation::Taken) {},
+                                    .report = [](const std::string&) {}});
+  Registrar many(registry_, conversation, {switches_, shapes_, cells_},
+                 {.statistics_max = 30'000});
+  conversation.begin();
+  Log sent;
+  for (int i = 0; i < 8; ++i) {
+    if (i == 2) statistic(interface("web"), "hits").wants_cells = true;
+    many.note_change_anywhere();
+    conversation.request(now_);
+    for (std::string& each : daemon_->serve()) {
+      if (each.starts_with("lane")) sent.push_back(std::move(each));
+    }
+    conversation.take_responses(now_);
+  }
+  EXPECT_EQ(sent, (Log{"lane 11874304", "lane 4194304", "lane 2097152"}));
+}
+
 TEST_F(RegistrarTest, AnswersToWhatIsGoneAreIgnored) {
   FedInterface& web = interface("web");
   FedStatistic& hits = statistic(web, "hits");
