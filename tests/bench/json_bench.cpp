@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -59,9 +60,12 @@ struct Fixture {
         ->render(CallContext(now()), kAnyLength)
         .value();
   }
-  double best_ms(std::string_view directory, std::string_view name) {
+  double best_ms(
+      std::string_view directory, std::string_view name,
+      const std::function<void()>& before = [] {}) {
     double best = 1e9;
     for (int i = 0; i < kRounds; ++i) {
+      before();
       const auto begin = Clock::now();
       (void)read(directory, name);
       const std::chrono::duration<double, std::milli> took = Clock::now() - begin;
@@ -76,6 +80,29 @@ void measure_overview() {
   fixture.make(10'000, 1, "");
   std::printf("statistics.json, 10,000 interfaces   %7.2f ms  %zu bytes\n",
               fixture.best_ms("", "statistics.json"), fixture.read("", "statistics.json").size());
+}
+
+// Interfaces of 1,000 statistics, of which only those of the first have a sample before each read;
+// the others are quiet, and were read before. Beside one interface alone.
+void measure_quiet() {
+  constexpr int kOfEach = 1'000;
+  double alone_ms = 0;
+  for (const int interfaces : {1, 101, 1'000}) {
+    Fixture fixture;
+    fixture.make(interfaces, kOfEach, "");
+    const auto move = [&] {
+      for (int k = 0; k < kOfEach; ++k) {
+        NamedSamples samples;
+        samples.push("interface0/latency" + std::to_string(k) + "_us",
+                     {.x = k, .y = 1, .time = now().monotonic});
+        (void)fixture.statistics.add(samples, 0, now());
+      }
+    };
+    const double ms = fixture.best_ms("", "statistics.json", move);
+    if (interfaces == 1) alone_ms = ms;
+    std::printf("statistics.json, %9d statistics, 1,000 moved %7.3f ms, %.2f of 1,000 alone\n",
+                interfaces * kOfEach, ms, ms / alone_ms);
+  }
 }
 
 std::size_t series_of(const std::string& text) {
@@ -99,6 +126,7 @@ void measure_metrics(const char* what, int statistics, const std::string& defini
 int main() {
   using tallyfs::measure_metrics;
   tallyfs::measure_overview();
+  tallyfs::measure_quiet();
   measure_metrics("counters", 99'000, "units=microseconds/requests");
   measure_metrics("arrays", 3'300,
                   "type=array base_interval=1 scale=log2 range_min=0 range_max=67108864 "
