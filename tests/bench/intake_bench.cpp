@@ -26,6 +26,7 @@
 
 #include "tests/bench/bare_receiver.h"
 #include "tests/bench/cache_misses.h"
+#include "tests/bench/figures.h"
 #include "tests/bench/sender.h"
 
 namespace tallyfs::bench {
@@ -292,6 +293,9 @@ void compare(const char* what, const Daemon& daemon, const Sender& sender, const
               ours.rate / 1e6, ours.cpu_ns, ours.rate / (bare.rate * per_datagram),
               bare.rate * per_datagram / 1e6, wanted);
   std::fflush(stdout);
+  note_figure("intake", what, "million samples/s", ours.rate / 1e6);
+  note_figure("intake", what, "CPU ns a sample", ours.cpu_ns);
+  note_figure("intake", what, "of a bare pair's rate", ours.rate / (bare.rate * per_datagram));
 }
 
 // With the quartiles of what is said of each.
@@ -342,6 +346,10 @@ void compare_cpu(const char* what, const Daemon& daemon, const Sender& sender, c
               ratio.first, ratio.third, quartiles_of(bare, cpu_ns).median / per_datagram,
               100 * quartiles_of(bare, busy).median, wanted);
   std::fflush(stdout);
+  note_figure("intake-cpu", what, "CPU ns a sample", quartiles_of(ours, cpu_ns).median);
+  note_figure("intake-cpu", what, "of a bare loop", ratio.median);
+  note_figure("intake-cpu", what, "first quartile", ratio.first);
+  note_figure("intake-cpu", what, "third quartile", ratio.third);
 }
 
 // While it lives, a file is opened, read and closed a hundred times a second.
@@ -528,6 +536,8 @@ void compare_refused(const Daemon& daemon, const Sender& sender, std::size_t byt
         static_cast<double>(refused[i].samples) / static_cast<double>(refused[i].datagrams.size()),
         kRefusedLines[i].what, Quartiles(refused_ns[i]).median, ratio.median, ratio.first,
         ratio.third, Quartiles(good_ns).median);
+    const std::string column = "of a good line, " + std::to_string(bytes) + " bytes a datagram";
+    note_figure("refused", kRefusedLines[i].what, column.c_str(), ratio.median);
   }
   std::fflush(stdout);
 }

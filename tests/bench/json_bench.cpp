@@ -10,6 +10,7 @@
 
 #include "core/statistics/branch/statistics_branch.h"
 #include "core/tree/tree.h"
+#include "tests/bench/figures.h"
 
 namespace tallyfs {
 namespace {
@@ -102,6 +103,8 @@ void measure_quiet() {
     if (interfaces == 1) alone_ms = ms;
     std::printf("statistics.json, %9d statistics, 1,000 moved %7.3f ms, %.2f of 1,000 alone\n",
                 interfaces * kOfEach, ms, ms / alone_ms);
+    const std::string row = std::to_string(interfaces * kOfEach) + " statistics";
+    note_figure("overview", row.c_str(), "statistics.json, us", ms * 1e3);
   }
 }
 

@@ -24,6 +24,7 @@
 #include <utility>
 #include <vector>
 
+#include "tests/bench/figures.h"
 #include "tests/bench/sender.h"
 
 namespace tallyfs::bench {
@@ -214,6 +215,11 @@ void compare(const char* what, const Target& feeder, const Target& bare, pid_t d
       "bare loop %3.0f ns\n",
       what, least.receiver * ns, least.daemon * ns, median.receiver * ns, median.daemon * ns,
       bare_cost.receiver * ns);
+  note_figure("statsd", what, "feeder, least", least.receiver * ns);
+  note_figure("statsd", what, "daemon, least", least.daemon * ns);
+  note_figure("statsd", what, "feeder, median", median.receiver * ns);
+  note_figure("statsd", what, "daemon, median", median.daemon * ns);
+  note_figure("statsd", what, "bare loop", bare_cost.receiver * ns);
 }
 
 int run(pid_t feeder, unsigned port, const std::string& path, pid_t daemon) {
