@@ -5,7 +5,7 @@ import subprocess
 import unittest
 
 from page_case import CONTRAST, PageCase
-from page_fixture import BIN, Web, until
+from page_fixture import BIN, Web, need_store, record, until
 
 
 class ChangedPageTest(PageCase):
@@ -17,6 +17,7 @@ class ChangedPageTest(PageCase):
         return web
 
     def make_store(self):
+        need_store()
         store = self.mount.folder / "changed"
         if not store.exists():
             # Its times lie ahead, so that it is as fresh in the last test.
@@ -64,6 +65,7 @@ class ChangedPageTest(PageCase):
                     "return Math.max(innerWidth, document.documentElement.scrollWidth)"))
 
     def test_what_has_been_silent_for_longer_is_listed_apart(self):
+        need_store()
         store = self.mount.folder / "silent"
         # After four minutes a silence is usual, and no row any more.
         subprocess.run([BIN / "changed_store", store, "200", "1200", "0", "240"], check=True,
@@ -159,6 +161,7 @@ class ChangedPageTest(PageCase):
         self.assertEqual([False, False, True, False, False, True], filled)
 
     def test_without_a_store_it_says_so_and_shows_the_worst_p99(self):
+        need_store()
         self.open_with(self.mount.folder / "none")
         self.browser.shows("#changed-note", "Nothing is ranked: there is no store of the past in")
         self.browser.shows("#changed-note", "systemctl enable --now tally-record")
@@ -170,8 +173,7 @@ class ChangedPageTest(PageCase):
 
     def test_a_young_store_ranks_nothing(self):
         store = self.mount.folder / "young"
-        subprocess.run([BIN / "tallyctl", "--mount", self.mount.mount, "record", "--store", store,
-                        "--count", "4"], check=True, capture_output=True)
+        record(self.mount, store, 4)
         self.open_with(store)
         self.browser.shows("#changed-note", "Too little past: the store has 0 min")
         self.assertEqual([], self.names())

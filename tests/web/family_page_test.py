@@ -4,7 +4,7 @@ import time
 import unittest
 
 from page_case import COLOURS, CONTRAST, PageCase
-from page_fixture import BIN, Web, until
+from page_fixture import BIN, Web, need_store, record, until
 
 CART = "latency{route:%2Fcart}"
 ARRAY = "type=array scale=log2 base_interval=1 range_min=0 range_max=1048576"
@@ -114,6 +114,7 @@ class FamilyPageTest(PageCase):
                            "web keeps no past of them.")
 
     def test_a_sum_of_before_comes_from_the_store(self):
+        need_store()
         store, begin = self.mount.folder / "store", int(time.time())
         recorder = subprocess.Popen([BIN / "tallyctl", "--mount", self.mount.mount, "record",
                                      "--store", store, "--count", "3"])
@@ -138,8 +139,7 @@ class FamilyPageTest(PageCase):
                           for code in range(100, 166)))
         self.addCleanup((self.mount.mount / "statistics/wide").rmdir)
         store, begin = self.mount.folder / "wide", int(time.time())
-        subprocess.run([BIN / "tallyctl", "--mount", self.mount.mount, "record", "--store", store,
-                        "--count", "3"], check=True)
+        record(self.mount, store, 3)
         web = Web(self.mount, "--store", store)
         self.addCleanup(web.end)
         times = [time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(each))

@@ -14,6 +14,7 @@ import subprocess
 import tempfile
 import threading
 import time
+import unittest
 import urllib.request
 
 from selenium import webdriver
@@ -120,6 +121,21 @@ class Mount:
         self.daemon.stdout.close()
         self.sender.close()
         subprocess.run(["rm", "-rf", "--one-file-system", self.folder], check=True)
+
+
+def need_store():
+    """Skips the test where the programs were built without the store of the past."""
+    made = subprocess.run([BIN / "tallyctl", "show", "--last", "1s"], capture_output=True,
+                          text=True)
+    if "TALLYFS_PAST=OFF" in made.stderr:
+        raise unittest.SkipTest("built without a store")
+
+
+def record(mount, store, count):
+    """Records so many seconds into a store."""
+    need_store()
+    subprocess.run([BIN / "tallyctl", "--mount", mount.mount, "record", "--store", store,
+                    "--count", str(count)], check=True, capture_output=True)
 
 
 class Web:

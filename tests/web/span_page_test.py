@@ -1,7 +1,6 @@
 """Times of the past are selected, compared, and led to by an address."""
 import calendar
 import re
-import subprocess
 import time
 import unittest
 
@@ -9,7 +8,7 @@ from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.keys import Keys
 
 from page_case import COLOURS, PageCase
-from page_fixture import BIN, Web, until
+from page_fixture import Web, record, until
 
 TIME = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ"
 
@@ -307,8 +306,7 @@ class SpanPageTest(PageCase):
     def test_what_was_before_the_page_comes_from_the_store(self):
         store = self.mount.folder / "store"
         begin = time.time()
-        subprocess.run([BIN / "tallyctl", "--mount", self.mount.mount, "record", "--store", store,
-                        "--count", "4"], check=True, capture_output=True)
+        record(self.mount, store, 4)
         end = time.time()
         for web, note in ((Web(self.mount, "--store", store), "from the store"),
                           (Web(self.mount, "--store", self.mount.folder / "none"),
@@ -325,8 +323,7 @@ class SpanPageTest(PageCase):
         self.mount.send("create gone/left type=range units=metres/jumps on=1", "gone/left 7")
         store = self.mount.folder / "gone"
         begin = time.time()
-        subprocess.run([BIN / "tallyctl", "--mount", self.mount.mount, "record", "--store", store,
-                        "--count", "4"], check=True, capture_output=True)
+        record(self.mount, store, 4)
         (self.mount.mount / "statistics/gone").rmdir()
         web = Web(self.mount, "--store", store)
         self.addCleanup(web.end)

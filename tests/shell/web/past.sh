@@ -8,6 +8,10 @@ _set_up() {
   start_daemon
   send 'create web/us on=1 type=range units=microseconds/requests' 'create web/hits on=1'
 }
+_need_store() {
+  [[ $("${TALLY_BIN:+$TALLY_BIN/}tallyctl" show --last 1s 2>&1) != *TALLYFS_PAST=OFF* ]] ||
+    skip 'built without a store'
+}
 _samples() {  # _samples NAME: of the span since $begin
   api "span/web?from=${begin}000000&to=$(($(date +%s) + 1))000000&statistic=$1" |
     jq -c '[.from, .statistics[0].samples]'
@@ -34,6 +38,7 @@ a_span_is_read_from_what_is_kept() {
 }
 
 a_span_of_before_is_read_from_the_store() {
+  _need_store
   local begin recorder
   begin=$(date +%s)
   "${TALLY_BIN:+$TALLY_BIN/}tallyctl" --mount "$MNT" record --store "$CASE/store" --count 3 &
@@ -59,6 +64,7 @@ a_filter_finds_statistics_of_any_interface() {
 }
 
 what_no_store_has_is_not_found() {
+  _need_store
   start_web --store "$CASE/none"
   assert_eq 404 "$(http_status -H "$TOKEN" "$WEB/api/1/span/web?from=1000000&to=2000000")"
   assert_has 'there is no store of the past' "$(jq -r .error "$CASE/answer")"
