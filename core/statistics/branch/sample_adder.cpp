@@ -68,23 +68,21 @@ std::vector<SampleAdder::Refused> SampleAdder::look_up(const NamedSamples& sampl
     if (entries[i]) entries[i]->prefetch();
   }
   std::vector<Refused> refused;
+  const auto has_reasons = [&] { return refused.size() >= Taken::kReasonsMax; };
   for (std::size_t i = 0; i < names.size(); ++i) {
     if (!entries[i] || !entries[i]->is_of(names[i])) [[unlikely]] {
       entries[i] = nullptr;
-      if (refused.size() >= Taken::kReasonsMax && is_never_a_path(names[i].path)) {
-        refused.push_back({i, {}});
-        continue;
-      }
+      if (has_reasons() && is_never_a_path(names[i].path)) continue;
       auto made = find_or_create(samples, i, creator, now);
       entries[i] = made ? made.value() : nullptr;
       if (!made) {
-        refused.push_back({i, std::move(made).error()});
+        if (!has_reasons()) refused.push_back({i, std::move(made).error()});
         continue;
       }
     }
     const StatisticEntry& entry = *entries[i];
     if (!rights_.is_fed_by(*entry.owner, creator)) [[unlikely]] {
-      refused.push_back({i, rights_.not_fed_by_all(*entry.owner, creator)});
+      if (!has_reasons()) refused.push_back({i, rights_.not_fed_by_all(*entry.owner, creator)});
       entries[i] = nullptr;
       continue;
     }

@@ -79,7 +79,7 @@ class SampleAdder {
     Error error;
   };
   // Looks up each of the names, into the workspace; makes those that are missing. A name that is
-  // refused has no entry.
+  // refused has no entry; returns the first kReasonsMax of these.
   std::vector<Refused> look_up(const NamedSamples& samples, uid_t creator, Timestamp now);
   // Looks up each of the numbers, into the workspace; none where the sender may not feed it. At
   // most NamedSamples::kCapacity.
