@@ -52,10 +52,14 @@ bool names(const std::string& word, const std::string& name) {
          matches(word, shown_labels(name));
 }
 
-// Advice for a word that is near no name.
-std::string way_to_names(const Source& source) {
-  if (!source.mount().empty()) return "; tallyctl ls lists what is there";
-  return " in what was recorded; a store keeps no type=history and no type=raw";
+// Advice for a word that is near no name. One without an interface may be meant as a statistic.
+std::string way_to_names(const Source& source, const std::string& word) {
+  if (source.mount().empty()) {
+    return " in what was recorded; a store keeps no type=history and no type=raw";
+  }
+  const bool is_interface = word.find('/') == std::string::npos;
+  return "; tallyctl ls lists what is there" +
+         (is_interface ? ", and '*/" + word + "' is that of all interfaces" : std::string());
 }
 
 class Selector {
@@ -122,7 +126,7 @@ class Selector {
   // meant: as did_you_mean() has it.
   Error nothing_matches(const std::string& word, const std::string& meant) const {
     return invalid("nothing is called '" + word + "'" +
-                   (meant.empty() ? way_to_names(source_) : meant));
+                   (meant.empty() ? way_to_names(source_, word) : meant));
   }
 
   Source& source_;

@@ -143,7 +143,8 @@ switches_and_resets() {
   assert_attribute web hits on 1
   "$TALLYCTL" reset web/hits
   assert_has 'hits 0' "$(data web)"
-  _status 1 "nothing is called 'nowhere'" "$TALLYCTL" reset nowhere
+  _status 1 "nothing is called 'nowhere'; tallyctl ls lists what is there, and '*/nowhere' is" \
+    "$TALLYCTL" reset nowhere
 }
 
 show_says_what_a_statistic_is() {
