@@ -546,7 +546,8 @@ void run_refused(const Daemon& daemon) {
   Sender sender(daemon.socket);
   Short{"value", " type=value mode=increments on=1"}.create(sender, 8);
   std::puts("# lines that are refused (wanted: at most twice a good one, but for commands)");
-  for (const std::size_t bytes : {1, 1400, 65'000}) compare_refused(daemon, sender, bytes);
+  for (const std::size_t bytes : {std::size_t{1}, std::size_t{1400}, std::size_t{65'000}})
+    compare_refused(daemon, sender, bytes);
 }
 
 void run(const Daemon& daemon) {
