@@ -76,6 +76,7 @@ struct OpenFile {
   std::atomic<std::size_t> kept_bytes{0};
   std::string text;           // if readable
   std::string location;  // for the error log: the path of the file's directory, in the root its own
+  std::string path;      // by which a successor finds it after a kill
 
   // These are for a file that has news or is a stream. news: File::news() when the text for reads
   // was rendered. seen: `news` at the last read; poll(2) waits for another. shown: `news` at the

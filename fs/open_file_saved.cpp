@@ -110,6 +110,7 @@ void make_all_news(OpenFile& open, std::uint64_t now) REQUIRES(open.reading) {
 
 // Directories make their entries when they are entered.
 std::optional<NodeId> node_at(const Tree& tree, std::string_view path, Timestamp now) {
+  if (path.empty()) return std::nullopt;
   NodeId node = Tree::kRoot;
   while (!path.empty()) {
     if (const auto rules = tree.rules(node)) rules.value()->entered(now);
@@ -139,12 +140,11 @@ std::shared_ptr<const void> hold_directory(const Tree& tree, NodeId node) {
 
 }  // namespace
 
-void save_open_file(std::uint64_t handle, OpenFile& open, const Tree& tree, Timestamp now,
-                    ByteWriter& out) {
+void save_open_file(std::uint64_t handle, OpenFile& open, Timestamp now, ByteWriter& out) {
   out.put(handle);
   out.put(open.request);
   out.put(std::uint64_t{open.kernel_node});
-  out.put_text(tree.path(open.node.id));
+  out.put_text(open.path);
   out.put(std::uint64_t{open.node.id});
   out.put(std::uint64_t{open.node.parent});
   put_audience(out, open.node.audience);
@@ -172,7 +172,7 @@ Result<SavedOpenFile> load_open_file(std::string_view bytes, const Tree& tree, T
   OpenFile& open = *saved.open;
   open.request = in.get<std::uint64_t>();
   open.kernel_node = in.get<std::uint64_t>();
-  const std::string_view path = in.get_text();
+  open.path = in.get_text();
   open.node.id = in.get<std::uint64_t>();
   open.node.parent = in.get<std::uint64_t>();
   open.node.audience = get_audience(in);
@@ -185,7 +185,7 @@ Result<SavedOpenFile> load_open_file(std::string_view bytes, const Tree& tree, T
   open.text = in.get_text();
   if (by == FoundBy::kPath) {
     if (open.kernel_node == 0) open.kernel_node = open.node.id;
-    open.node.id = node_at(tree, path, now).value_or(open.node.id);
+    open.node.id = node_at(tree, open.path, now).value_or(open.node.id);
   }
   const AbsentFile::Facts facts = get_file(in);
   if (auto found = tree.file_node(open.node.id)) {

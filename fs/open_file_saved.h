@@ -16,8 +16,7 @@
 
 namespace tallyfs {
 
-void save_open_file(std::uint64_t handle, OpenFile& open, const Tree& tree, Timestamp now,
-                    ByteWriter& out);
+void save_open_file(std::uint64_t handle, OpenFile& open, Timestamp now, ByteWriter& out);
 
 struct SavedOpenFile {
   std::uint64_t handle = 0;

@@ -40,7 +40,7 @@ void OpenFiles::save(ObjectSink& sink) const {
   if (!sink.put(saved_object(SavedKind::kHandles, kHandlesFormat, "handles", bytes))) return;
   for (const auto& [number, open] : handles_.all()) {
     bytes.clear();
-    save_open_file(number, *open, tree_, now, out);
+    save_open_file(number, *open, now, out);
     const std::string label = std::to_string(number);
     if (!sink.put(saved_object(SavedKind::kOpenFile, kOpenFileFormat, label, bytes))) return;
   }
@@ -127,7 +127,7 @@ void OpenFiles::keep(std::uint64_t handle, OpenFile& open) {
     constexpr std::size_t kOfTheRest = 1024;
     bytes.reserve(open.text.size() + kOfTheRest);
     ByteWriter out(bytes);
-    save_open_file(handle, open, tree_, clock_.now(), out);
+    save_open_file(handle, open, clock_.now(), out);
   }
   const bool is_short = !bytes.empty() && bytes.size() <= kFileBytesMax;
   const std::size_t before = open.kept_bytes.exchange(bytes.size());

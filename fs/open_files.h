@@ -57,8 +57,7 @@ class OpenFiles {
 
   // The node that the kernel knows by a number of a killed server, as one of its files is open.
   std::optional<NodeId> node_of(NodeId kernels) const;
-  // A killed server may have opened a file for this request, and not have answered it. Such a
-  // request comes again, and the kernel never hears of that file.
+  // The file that a killed server has opened for this request.
   std::optional<std::uint64_t> handle_of(std::uint64_t request) const;
 
  private:

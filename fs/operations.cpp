@@ -230,8 +230,13 @@ void Operations::note_refused_open(const Error& error, uid_t uid, Timestamp now)
   log_warning("an open by uid " + std::to_string(uid) + " was refused: " + error.reason);
 }
 
-void Operations::open(fuse_req_t request, NodeId node, fuse_file_info info, std::uint64_t number) {
+void Operations::close_unanswered(std::uint64_t number) {
   if (const auto lost = open_files_.handle_of(number)) close(*lost);
+}
+
+void Operations::open(fuse_req_t request, NodeId kernels, fuse_file_info info,
+                      std::uint64_t number) {
+  const NodeId node = at(kernels);
   auto made = paths_.at_its_path(node, [&](NodeId current) -> Result<Opened> {
     if (wants_to_write(info.flags)) {
       const auto node_info = dependencies_.tree.info(current);
@@ -244,7 +249,11 @@ void Operations::open(fuse_req_t request, NodeId node, fuse_file_info info, std:
   });
   const bool is_stream = made && made.value().file->file.current()->stream();
   const auto file = made ? made.value().file : nullptr;
-  if (file) file->request = number;
+  if (file) {
+    file->request = number;
+    file->path = dependencies_.tree.path(file->node.id);
+    if (node != kernels) file->kernel_node = kernels;
+  }
   const auto handle = made ? handles_.add(file) : made.error();
   const Timestamp now = made ? made.value().now : dependencies_.clock.now();
   if (!handle) {

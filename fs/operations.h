@@ -124,8 +124,11 @@ class Operations {
   void getattr(fuse_req_t request, NodeId node, const fuse_file_info* info);
   void setattr(fuse_req_t request, NodeId node, const struct stat& wanted, int which,
                const fuse_file_info* info);
-  // number: of the request, see RequestInWork.
-  void open(fuse_req_t request, NodeId node, fuse_file_info info, std::uint64_t number);
+  // kernels: the kernel's number of the node. number: of the request, see RequestInWork.
+  void open(fuse_req_t request, NodeId kernels, fuse_file_info info, std::uint64_t number);
+  // A killed server may have opened a file for this request. It comes again, so the kernel has
+  // never heard of that file.
+  void close_unanswered(std::uint64_t number);
   void read(fuse_req_t request, std::size_t size, off_t offset, const fuse_file_info& info);
   void write(fuse_req_t request, std::string_view text, off_t offset, const fuse_file_info& info);
   void flush(fuse_req_t request, const fuse_file_info& info);

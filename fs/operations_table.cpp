@@ -126,9 +126,10 @@ void add_directories(fuse_lowlevel_ops& ops) {
 
 void add_files(fuse_lowlevel_ops& ops) {
   ops.open = [](fuse_req_t request, fuse_ino_t node, fuse_file_info* info) {
+    respond(request, [](Operations& on) { on.close_unanswered(request_in_work.number); });
     respond_in_turn(request, node,
                     [request, node, of = *info, number = request_in_work.number](Operations& on) {
-                      on.open(request, on.at(node), of, number);
+                      on.open(request, node, of, number);
                     });
   };
   ops.read = [](fuse_req_t request, fuse_ino_t node, std::size_t size, off_t offset,

@@ -196,7 +196,7 @@ class Server {
     left.put(saved_object(SavedKind::kHandles, 1, "handles", bytes));
     for (const auto& [number, open] : opened) {
       bytes.clear();
-      save_open_file(number, *open, tree_, now(), out);
+      save_open_file(number, *open, now(), out);
       left.put(saved_object(SavedKind::kOpenFile, 2, std::to_string(number), bytes));
     }
   }

@@ -188,7 +188,7 @@ TEST(TransferGoldenTest, OpenFilesAndTheirNumbers) {
   before.remove(closed);
   std::string file;
   ByteWriter out(file);
-  save_open_file(number, *open, fixture.tree, golden_moment(3), out);
+  save_open_file(number, *open, golden_moment(3), out);
   SavedObjects left;
   left.put(saved_object(SavedKind::kHandles, 1, "handles", contents_of(before)));
   left.put(saved_object(SavedKind::kOpenFile, 2, std::to_string(number), file));

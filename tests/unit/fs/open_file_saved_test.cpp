@@ -52,7 +52,7 @@ class OpenFileSavedTest : public testing::Test {
   std::string saved() {
     std::string bytes;
     ByteWriter out(bytes);
-    save_open_file(kHandle, *open_, tree_, {}, out);
+    save_open_file(kHandle, *open_, {}, out);
     return bytes;
   }
 
@@ -204,6 +204,7 @@ TEST_F(OpenFileSavedTest, WhatIsNotThereHoldsItsDirectoryUntilItComesBack) {
 // A killed server leaves no numbers of nodes, and nothing of the reads.
 TEST_F(OpenFileSavedTest, AfterAKillAFileIsFoundByItsPathAndHasNews) {
   open_->request = 77;
+  open_->path = "hist";
   Tree next{Timestamp{}, 1000};
   const NodeId there = enter(next, file_);
   ASSERT_NE(there, open_->node.id);
@@ -221,7 +222,7 @@ TEST_F(OpenFileSavedTest, AfterAKillAFileIsFoundByItsPathAndHasNews) {
   }
   std::string bytes;
   ByteWriter out(bytes);
-  save_open_file(kHandle, open, next, {}, out);
+  save_open_file(kHandle, open, {}, out);
   Tree last{Timestamp{}, 2000};
   const auto again = load_open_file(bytes, last, {}, FoundBy::kPath);
   ASSERT_TRUE(again);
