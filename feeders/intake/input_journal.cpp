@@ -34,6 +34,9 @@ struct InputJournal::Header {
   std::atomic<std::uint64_t> sequence{0};  // that was given last
   std::atomic<std::uint64_t> saved_socket{0};
   std::atomic<std::uint64_t> saved_rings{0};
+  std::atomic<std::uint64_t> heads_saved{0};    // of both streams, when the last save began
+  std::atomic<std::uint64_t> missed{0};         // records that found no room
+  std::atomic<std::uint64_t> missed_saved{0};   // those of them that the last save has
   std::atomic<std::uint64_t> written_batch{0};  // the last one of which nothing is in slots alone
   // Removals that found no room, and those of them that are saved. While they differ, the rest
   // would make again what is gone: the journal is of no use until the next save.
@@ -74,6 +77,7 @@ Result<void> InputJournal::make(std::uint64_t bytes, const InputPosition& from) 
   made->rings.head = made->rings.tail = rounded(from.rings);
   made->saved_socket = from.socket;
   made->saved_rings = from.rings;
+  made->heads_saved = made->rings.head.load();
   return open(std::move(page.value()));
 }
 
@@ -87,7 +91,7 @@ Result<void> InputJournal::open(SealedPage page) {
   page_.emplace(std::move(page));
   socket_ = JournalStream(header().socket, streams.first(rings_at));
   rings_ = JournalStream(header().rings, streams.subspan(rings_at).first(rings_at / 3 / 8 * 8));
-  heads_saved_ = header().socket.tail + header().rings.tail;
+  missed_told_ = header().missed;
   return {};
 }
 
@@ -256,16 +260,31 @@ std::uint64_t InputJournal::put_removal(std::string_view path, std::uint64_t at)
 
 // ---- saves
 
-bool InputJournal::wants_save() const {
-  if (!page_) return false;
-  const std::uint64_t saved = heads_saved_.load(std::memory_order_relaxed);
-  return socket_.head() + rings_.head() - saved > rings_.capacity();
+std::uint64_t InputJournal::written_since_save() const {
+  if (!page_) return 0;
+  const std::uint64_t saved = header().heads_saved.load(std::memory_order_relaxed);
+  return socket_.head() + rings_.head() - saved;
+}
+
+bool InputJournal::is_nearly_full() const {
+  const std::uint64_t batch =
+      std::min<std::uint64_t>(Receiver::kSlotsBytes, socket_.capacity() / 4);
+  return page_ && written_since_save() + batch > socket_.capacity();
+}
+
+void InputJournal::note_missed() { header().missed.fetch_add(1, std::memory_order_relaxed); }
+
+std::uint64_t InputJournal::take_missed() {
+  if (!page_) return 0;
+  const std::uint64_t missed = header().missed.load(std::memory_order_relaxed);
+  return missed - std::exchange(missed_told_, missed);
 }
 
 void InputJournal::begin_save() {
   if (!page_) return;
   heads_begun_ = socket_.head() + rings_.head();
   removals_begun_ = header().removals_missed;
+  missed_begun_ = header().missed;
   // What has no samples moves no statistic's place.
   const std::uint64_t done = done_.load(std::memory_order_acquire);
   begun_save_ = input_();
@@ -277,7 +296,9 @@ void InputJournal::note_saved() {
   header().saved_socket.store(begun_save_.socket, std::memory_order_release);
   header().saved_rings.store(begun_save_.rings, std::memory_order_release);
   header().removals_saved = removals_begun_;
-  heads_saved_.store(heads_begun_, std::memory_order_relaxed);
+  header().heads_saved = heads_begun_;
+  header().missed_saved = missed_begun_;
+  saves_.fetch_add(1, std::memory_order_relaxed);
 }
 
 // ---- after a kill
@@ -295,7 +316,8 @@ Datagram InputJournal::datagram_of(DatagramRecord& record) {
 }
 
 std::optional<InputJournal::Left> InputJournal::left() {
-  Left left{.saved = {header().saved_socket, header().saved_rings}};
+  Left left{.saved = {header().saved_socket, header().saved_rings},
+            .missed = header().missed - header().missed_saved};
   const bool is_void = header().removals_missed != header().removals_saved;
   if (is_void || !read_rings(left) || !read_datagrams(left)) return std::nullopt;
   return left;

@@ -12,8 +12,9 @@
 // * A saved statistic says which places of both streams it has (core/model/input_position.h). When
 //   all was saved, what is before that save may be overwritten.
 //
-// A stream that is full keeps no more until the next save: those records are lost if a kill comes
-// before it, and `journal_missed` counts them. Nothing waits for room.
+// When much was written since the last save, the intake waits for one. A stream that is full
+// nevertheless keeps no more until then: those records are lost if a kill comes before it.
+// `journal_missed` counts them, and the next server tells.
 //
 // The socket's stream belongs to the thread with the intake's turn, the stream of rings to the lock
 // of StatisticsBranch; saves note from any thread what they have.
@@ -120,9 +121,15 @@ class InputJournal final : public TransferredPart, public statistics::InputLog {
   void begin_save() override;
   void note_saved() override;
   // A save is to come soon, as a quarter of a stream was written since the last one.
-  bool wants_save() const;
+  bool wants_save() const { return written_since_save() > rings_.capacity(); }
+  // It is to come at once: the half.
+  bool wants_save_at_once() const { return written_since_save() > 2 * rings_.capacity(); }
+  // There may be no room for another batch: nothing is to be received before the next save.
+  bool is_nearly_full() const;
+  // Another number whenever a save is done.
+  std::uint64_t saves() const { return saves_.load(std::memory_order_relaxed); }
   // How many records found no room since the last call.
-  std::uint64_t take_missed() { return missed_.exchange(0, std::memory_order_relaxed); }
+  std::uint64_t take_missed();
 
   // ---- after a kill
 
@@ -135,6 +142,7 @@ class InputJournal final : public TransferredPart, public statistics::InputLog {
   };
   struct Left {
     InputPosition saved;                     // all of the state has this
+    std::uint64_t missed = 0;                // records behind that which are lost
     std::vector<DatagramRecord*> begun;      // in their sequence
     std::vector<DatagramRecord*> not_begun;  // in the order in which they came
     std::vector<Datagram> in_slots;          // that were received, and not written
@@ -168,7 +176,8 @@ class InputJournal final : public TransferredPart, public statistics::InputLog {
   static bool is_saved(const DatagramRecord& record, std::uint64_t saved);
   // Enters the record into the datagram.
   DatagramRecord* write(Datagram& datagram);
-  void note_missed() { missed_.fetch_add(1, std::memory_order_relaxed); }
+  void note_missed();
+  std::uint64_t written_since_save() const;
   template <typename Record>
   Record* add_to_rings(std::size_t bytes, std::uint32_t kind);
   bool read_datagrams(Left& left);
@@ -181,8 +190,9 @@ class InputJournal final : public TransferredPart, public statistics::InputLog {
   std::function<InputPosition()> input_ = [] { return InputPosition{}; };
   InputPosition begun_save_;  // at the beginning of the save that is under way
   std::uint64_t heads_begun_ = 0;
-  std::atomic<std::uint64_t> heads_saved_{0};  // of both streams, at the beginning of the last save
-  std::atomic<std::uint64_t> missed_{0};
+  std::uint64_t missed_begun_ = 0;
+  std::uint64_t missed_told_ = 0;
+  std::atomic<std::uint64_t> saves_{0};
   std::atomic<std::uint64_t> done_{0};  // the place behind the last datagram that was finished
   std::uint64_t removals_begun_ = 0;
 };

@@ -32,6 +32,7 @@ Intake::Intake(EventLoop& loop, FeedSocket& socket, const Dispatcher::Dependenci
       lanes_(dependencies.lanes),
       readable_(loop.context()),
       ring_timer_(loop.context()),
+      save_timer_(loop.context()),
       channels_(loop, dependencies.statistics.owner()),
       queue_(socket.fd(), dependencies.statistics.owner(), queue_length_, &channels_),
       dispatcher_(socket.fd(), with_channels(dependencies, channels_)),
@@ -67,11 +68,20 @@ void Intake::wait() {
 
 void Intake::resume() {
   // The rest of a batch makes no socket readable.
-  if (take_turn() == Progress::kCut) {
-    loop_.post([this] { resume(); });
-  } else {
-    wait();
-  }
+  if (take_turn() == Progress::kCut) return loop_.post([this] { resume(); });
+  if (!is_held_back_) return wait();
+  save_timer_.expires_after(kSavePause);
+  save_timer_.async_wait([this](const boost::system::error_code& error) {
+    if (error != boost::asio::error::operation_aborted) resume();
+  });
+}
+
+// A save that fails is waited for once.
+bool Intake::waits_for_save() {
+  if (!journal_ || !journal_->is_nearly_full()) return false;
+  const auto now = clock_.now().monotonic;
+  if (std::exchange(saves_waited_, journal_->saves()) != journal_->saves()) save_wait_begun_ = now;
+  return now - save_wait_begun_ < kSaveWaitMax;
 }
 
 void Intake::nudge() {
@@ -120,9 +130,11 @@ Intake::Progress Intake::take_turn() {
 
 // kCut only when something of the batch is left; the socket may hold more in any case.
 Intake::Progress Intake::work(const Until& until) {
-  for (;;) {
+  for (is_held_back_ = false;;) {
     if (finish_batch(until) == Progress::kCut) return Progress::kCut;
     if (dispatcher_.is_past(until) || !wants_to_receive()) return Progress::kDone;
+    is_held_back_ = waits_for_save();
+    if (is_held_back_) return Progress::kDone;
     receive();
     puts_off_ = queue_.received_of_others();
     if (batch_.empty()) return Progress::kDone;
@@ -256,7 +268,7 @@ Intake::Progress Intake::drain(const Until& until, const std::function<void()>& 
     if (taken > kFewDatagrams && !std::exchange(told, true)) before_waiting();
     if (finish_batch(until) == Progress::kCut) return Progress::kCut;
     if (queue_length_ && taken > *queue_length_) return Progress::kDone;
-    if (dispatcher_.is_past(until)) return Progress::kCut;
+    if (dispatcher_.is_past(until) || waits_for_save()) return Progress::kCut;
     const Received received = receive();
     taken += received.datagrams;
     if (!received.may_be_more) return finish_batch(until);

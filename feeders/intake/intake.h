@@ -72,6 +72,11 @@ class Intake final : public Barrier, public TransferredPart {
   // A drain that takes more than so many datagrams, or RingSchedule::kFewWords of rings, calls
   // before_waiting first.
   static constexpr std::size_t kFewDatagrams = 32;
+  // How long nothing is received while the journal waits for a save: a save of 200,000 statistics
+  // takes as long. If that is not done by then, the journal misses records. How often it is looked
+  // whether it is.
+  static constexpr std::chrono::milliseconds kSaveWaitMax{1000};
+  static constexpr std::chrono::milliseconds kSavePause{2};
   // So many are received at a time while something is put off.
   static constexpr std::size_t kSmallBatch = 8;
 
@@ -223,6 +228,7 @@ class Intake final : public Barrier, public TransferredPart {
   // Puts off the rest of the dispatcher's current datagram.
   void keep_rest(const Datagram& datagram) REQUIRES(turn_);
   void note_put_off() REQUIRES(turn_);
+  bool waits_for_save() REQUIRES(turn_);
   bool process_deferred(const Backlog::Deferred& deferred, Dispatcher::Commands commands,
                         Timestamp now, const Until& until) REQUIRES(turn_);
   bool holds(const Origin& sender, std::chrono::nanoseconds now) REQUIRES(turn_) {
@@ -262,6 +268,8 @@ class Intake final : public Barrier, public TransferredPart {
   std::atomic<bool> watches_rings_{false};
   std::atomic<bool> looks_at_rings_{false};  // in the next turn
   boost::asio::steady_timer ring_timer_;
+  boost::asio::steady_timer save_timer_;
+  std::atomic<bool> is_held_back_{false};  // the last turn, by the journal
   std::atomic<bool> works_{false};         // a thread has the turn
   std::atomic<bool> has_deferred_{false};  // something is put off
   Budgets budgets_;                        // spent with the turn, and looked at without it
@@ -277,6 +285,8 @@ class Intake final : public Barrier, public TransferredPart {
   bool puts_off_ GUARDED_BY(turn_) = false;
   DeferredWork deferred_work_ GUARDED_BY(turn_);
   InputJournal* journal_ GUARDED_BY(turn_) = nullptr;  // nullptr: there is none
+  std::uint64_t saves_waited_ GUARDED_BY(turn_) = UINT64_MAX;      // InputJournal::saves()
+  std::chrono::nanoseconds save_wait_begun_ GUARDED_BY(turn_){0};  // for the next of them
   Dropped dropped_ GUARDED_BY(turn_);
   std::chrono::nanoseconds receiving_ GUARDED_BY(turn_){0};  // since then, not yet charged
   std::vector<Backlog::Deferred> left_ GUARDED_BY(turn_);    // for the next server

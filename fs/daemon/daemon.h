@@ -89,6 +89,7 @@ class Daemon {
   void take_journal(std::optional<Boot> killed, int crashes);
   // before: what the servers before have kept, in a memory of which nothing else is needed.
   void take_open_files(const std::vector<SavedObject>& before, bool is_after_kill);
+  void report_missed(std::uint64_t records);
   void report_replay(const Intake::Replayed& replayed, Timestamp begun);
   void report_loaded(const std::string& from, const LoadedState& loaded);
   void enter_expected();

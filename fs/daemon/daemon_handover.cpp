@@ -99,6 +99,7 @@ void Daemon::keep_for_successor(ObjectStore::Opened kept) {
     const std::uint64_t given = branches_->statistics().numbers_given();
     const bool has_given = numbers_given_.exchange(given, std::memory_order_relaxed) != given;
     if (has_given || journal_.wants_save()) kept_->note_soon();
+    if (journal_.wants_save_at_once()) kept_->note_urgent();
     if (const std::uint64_t missed = journal_.take_missed(); missed != 0) {
       branches_->statistics().counters().count("journal_missed", missed, clock_.now());
     }
@@ -121,6 +122,7 @@ void Daemon::take_journal(std::optional<Boot> killed, int crashes) {
       log_error("the journal is not whole: what came since the last save is lost");
       journal_.close(descriptors_);
     } else if (killed) {
+      report_missed(left->missed);
       report_replay(intake_->replay(journal_, std::move(*left), crashes), begun);
     } else {
       journal_.drop(*left);
@@ -145,6 +147,13 @@ void Daemon::take_open_files(const std::vector<SavedObject>& before, bool is_aft
     for (const std::string& fault : open_files.load_kept(before)) log_warning("kept: " + fault);
   }
   open_files.keep_with(*kept_, before);
+}
+
+void Daemon::report_missed(std::uint64_t records) {
+  if (records == 0) return;
+  log_error("the journal was full: " + std::to_string(records) +
+            " datagrams and pieces of rings since the last save are lost");
+  branches_->statistics().counters().count("journal_missed", records, clock_.now());
 }
 
 void Daemon::report_replay(const Intake::Replayed& replayed, Timestamp begun) {

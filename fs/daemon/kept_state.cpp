@@ -193,6 +193,7 @@ void KeptState::start() {
   stop_ = Fd(::eventfd(0, EFD_CLOEXEC));
   work_ = Fd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   soon_ = Fd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  urgent_ = Fd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   dependencies_.counters.record("unsaved", 1, 1, dependencies_.clock.now());
   thread_ = std::thread([this] { keep_saving(); });
 }
@@ -216,6 +217,11 @@ void KeptState::note_soon() {
   ring(soon_);
 }
 
+void KeptState::note_urgent() {
+  note_soon();
+  ring(urgent_);
+}
+
 void KeptState::keep_saving() {
   ::prctl(PR_SET_NAME, "tallyfs-keep");
   for (;;) {
@@ -224,6 +230,7 @@ void KeptState::keep_saving() {
     std::uint64_t bells = 0;
     (void)!::read(work_.get(), &bells, sizeof bells);
     (void)!::read(soon_.get(), &bells, sizeof bells);
+    (void)!::read(urgent_.get(), &bells, sizeof bells);
     has_work_ = false;
     const bool is_saved = save_all();
     if (had_long_object_.exchange(false)) ::malloc_trim(0);
@@ -231,7 +238,7 @@ void KeptState::keep_saving() {
     const auto took = std::chrono::ceil<std::chrono::milliseconds>(
         std::chrono::steady_clock::now() - begun);
     const auto least = std::max(kShortPause, took * (kShare - 1));
-    if (wait(least, stop_.get())) return;
+    if (wait(least, urgent_.get())) return;
     if (least < kPause && wait(kPause - least, soon_.get())) return;
     if (is_saved && wait(std::nullopt, work_.get())) return;
   }

@@ -22,10 +22,10 @@
 // * A save in steps, of a large interface, is one object, written when all of it is there.
 //
 // A thread of its own saves, object by object, what has changed. It sleeps while nothing comes in,
-// and uses 1/kShare of a CPU at most, so that a large state is saved less often. What feeders add
-// to cells is no reason to save: it stays in the lanes, which the successor reads. Contents that
-// take long, those of histograms, are saved in a run of their own, for which no control write
-// waits. Measured: docs/scale.md.
+// and uses 1/kShare of a CPU at most, so that a large state is saved less often, unless the journal
+// becomes full (note_urgent()). What feeders add to cells is no reason to save: it stays in the
+// lanes, which the successor reads. Contents that take long, those of histograms, are saved in a
+// run of their own, for which no control write waits. Measured: docs/scale.md.
 //
 // start() and stop() belong to the thread that made it; the other functions are for any thread.
 // write_through() waits at most for the save of one branch without its long contents; in a server
@@ -100,6 +100,8 @@ class KeptState final : public PartKeeper {
   }
   // The same, and the next save comes soon: feeders were told new numbers.
   void note_soon();
+  // The same at once, whatever share of a CPU that takes.
+  void note_urgent();
   // A control write has changed something at this path: returns when it is saved. Empty: the path
   // is not known, and it is saved as all else is.
   void write_through(std::string_view path);
@@ -173,6 +175,7 @@ class KeptState final : public PartKeeper {
   Fd stop_;                              // an eventfd, readable when the thread shall end
   Fd work_;                              // and when there is something to do
   Fd soon_;                              // and to do it soon
+  Fd urgent_;                            // and to do it at once
   std::thread thread_;
 };
 

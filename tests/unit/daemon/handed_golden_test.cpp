@@ -170,6 +170,7 @@ std::shared_ptr<OpenFile> golden_open_file(const GoldenTree& fixture) {
   open->readable = open->append = true;
   open->text = "as it was\n";
   open->location = "statistics/web";
+  open->path = "path/of/it";
   const LineSink sink{.apply = [](std::string_view) { return Result<void>(); },
                       .report = [](std::string_view, const Error&) {}};
   const MutexLock lock(open->writing);

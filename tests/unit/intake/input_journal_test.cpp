@@ -125,8 +125,12 @@ TEST_F(InputJournalTest, AFullOneKeepsNoMoreAndCountsItUntilTheNextSave) {
   EXPECT_EQ(journal_.take_missed(), 40 - kept);
   EXPECT_TRUE(journal_.wants_save());
   EXPECT_FALSE(receive({longest})[0].record);
+  EXPECT_TRUE(journal_.is_nearly_full());
+  EXPECT_EQ(next().left()->missed, 41 - kept) << "which a kill loses";
   save({.socket = last + longest.size(), .rings = 0});
   EXPECT_FALSE(journal_.wants_save());
+  EXPECT_FALSE(journal_.is_nearly_full());
+  EXPECT_EQ(next().left()->missed, 0u);
   for (int i = 0; i < 5; ++i) {
     const auto batch = receive({longest});
     ASSERT_TRUE(batch[0].record) << i;
