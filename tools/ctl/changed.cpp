@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <set>
@@ -15,6 +16,7 @@
 #include "tools/ctl/facts.h"
 #include "tools/ctl/past_reader.h"
 #include "tools/ctl/store_percentiles.h"
+#include "tools/ctl/top_map.h"
 #include "tools/ctl/what.h"
 #include "tools/display/changed_reason.h"
 #include "tools/display/most_changed.h"
@@ -22,6 +24,7 @@
 #include "tools/display/summary.h"
 #include "tools/display/table.h"
 #include "tools/past/span_source.h"
+#include "tools/past/store.h"
 #include "tools/past/stored_pasts.h"
 
 namespace tallyfs {
@@ -333,6 +336,15 @@ std::vector<Known> known_of(const past::StoredPasts& pasts, const past::Span& sp
   return made;
 }
 
+// For those who need not wait: the store of the mount, if there is one, else a recording.
+std::string way_to_rank_at_once(const std::string& mount) {
+  const std::string store = store_of_mount(mount);
+  std::error_code failed;
+  const bool has_store = !store.empty() && std::filesystem::exists(past::file_of(store), failed);
+  return has_store ? "; show --changed --last 1m asks the store, and ranks at once"
+                   : "; show --changed --from RECORDING ranks at once";
+}
+
 }  // namespace
 
 int show_changed(Session& session) {
@@ -352,7 +364,7 @@ int show_changed(Session& session) {
     complain(kDone,
              "reads the mount for " +
                  view::duration_text(kSpansOfMount * static_cast<std::uint64_t>(span.count())) +
-                 "; show --changed --from RECORDING ranks at once");
+                 way_to_rank_at_once(session.source->mount()));
   }
   PastReader reader(*session.source, span);
   if (const auto done = reader.read(kSpansOfMount); !done) return complain(done.error());

@@ -108,4 +108,12 @@ a_mount_is_read_for_three_spans() {
   "$TALLYCTL" show --changed 6s web >"$CASE/out" 2>"$CASE/err"
   assert_has 'reads the mount for 18 s' "$(cat "$CASE/err")"
   assert_has 'the last 6.00s compared with the 12 s before, of 2 statistics' "$(cat "$CASE/out")"
+  assert_has '; show --changed --from RECORDING ranks at once' "$(cat "$CASE/err")"
+}
+
+a_store_is_named_where_a_mount_is_read() {
+  mkdir "$CASE/store"
+  touch "$CASE/store/past.sqlite"
+  TALLY_STORE=$CASE/store timeout 1 "$TALLYCTL" show --changed >"$CASE/out" 2>"$CASE/err" || true
+  assert_has '; show --changed --last 1m asks the store, and ranks at once' "$(cat "$CASE/err")"
 }
