@@ -83,9 +83,9 @@ void Receiver::use(std::byte* memory) {
   }
 }
 
-// What was received before is taken in. A buffer that is not in memory while the process is killed
-// would lose the datagram that the kernel copies there: those that may be locked are
-// (RLIMIT_MEMLOCK of a user is 8 MiB), as soon as they are used.
+// What was received before is taken in. The kernel would lose a datagram that it copies into a
+// buffer which this process has not mapped yet, if it is killed meanwhile: those that may be locked
+// are (RLIMIT_MEMLOCK of a user is 8 MiB), and are there before the first use.
 void Receiver::receive_into(InputJournal& journal) {
   ::munmap(memory_, kMemory);
   journal_ = &journal;
@@ -93,7 +93,7 @@ void Receiver::receive_into(InputJournal& journal) {
   slots_->batch = journal.last_batch();
   (void)::mlock2(memory_, kBuffersAt, 0);
   for (std::size_t i = 0; i < kBatch; ++i) {
-    if (::mlock2(buffer_of(memory_, i), wire::kDatagramBytesMax, MLOCK_ONFAULT) != 0) break;
+    if (::mlock2(buffer_of(memory_, i), wire::kDatagramBytesMax, 0) != 0) break;
   }
 }
 
