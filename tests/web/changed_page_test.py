@@ -109,7 +109,7 @@ class ChangedPageTest(PageCase):
             const names = () => [...table.tBodies[0].rows].map(e => e.cells[0].textContent);
             const row = {interface: 'other', statistics: ['us'], channel: 'rate', score: 9,
                          unusual: true, since_us: 1e15, why: 'slower', line: [1, 2]};
-            import('./changed.js').then(({showChanged}) => {
+            pageScript('changed.js').then(({showChanged}) => {
               const show = () => showChanged({changed: {state: 'unusual', to_us: 1e15, ranked: 1,
                                                         baseline_s: 540, rows: [row]}});
               const seen = [names()];
@@ -134,7 +134,7 @@ class ChangedPageTest(PageCase):
         self.open_with(self.mount.folder / "none")
         filled = self.browser.driver.execute_async_script("""
             const done = arguments[0];
-            import('./charts.js').then(({makeSpark, drawSpark}) => {
+            pageScript('charts.js').then(({makeSpark, drawSpark}) => {
               const svg = document.body.appendChild(makeSpark(4));
               drawSpark(svg, [-4, null, -2, -4], 4);
               const has = (x, y) => svg.firstChild.isPointInFill(new DOMPoint(x, y));
@@ -149,7 +149,7 @@ class ChangedPageTest(PageCase):
         self.open_with(self.mount.folder / "none")
         filled = self.browser.driver.execute_async_script("""
             const done = arguments[0];
-            import('./charts.js').then(({makeSpark, drawSparkAround}) => {
+            pageScript('charts.js').then(({makeSpark, drawSparkAround}) => {
               const svg = document.body.appendChild(makeSpark(4));
               drawSparkAround(svg, [100, 100, 120, 80], 4);
               const has = (x, y) => svg.firstChild.isPointInFill(new DOMPoint(x, y));

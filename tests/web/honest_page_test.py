@@ -48,7 +48,7 @@ class HonestPageTest(PageCase):
         def rows():
             self.mount.send("folds/us 3", "folds/us 60000", "folds/us 400000")
             return self.browser.driver.execute_async_script(
-                "import('./statistic.js').then(({heat}) => arguments[0]("
+                "pageScript('statistic.js').then(({heat}) => arguments[0]("
                 "(heat.heat?.bins ?? []).map(each => [each.text, !!each.isFolded])))")
 
         until(lambda: any(folded for _, folded in rows()), "a folded row")
@@ -82,7 +82,7 @@ class HonestPageTest(PageCase):
         self.open()
         texts = self.browser.driver.execute_async_script("""
             const done = arguments[0];
-            import('./charts.js').then(({clock, isoTime, timeTicks}) => {
+            pageScript('charts.js').then(({clock, isoTime, timeTicks}) => {
               const now = new Date();
               const noon = new Date(now.getFullYear(), now.getMonth(), now.getDate() - 3, 12, 0, 7);
               const x = d3.scaleTime().domain([new Date(noon - 60000), noon]);

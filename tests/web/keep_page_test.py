@@ -196,7 +196,7 @@ class KeepPageTest(PageCase):
                  "\x1b[2J", "\u202eabc", "\u2066x", "\r\n", "", 7]
         cells = self.browser.driver.execute_async_script(
             "const [texts, done] = arguments;"
-            "import('./export.js').then(({csvCell}) => done(texts.map(csvCell)));", texts)
+            "pageScript('export.js').then(({csvCell}) => done(texts.map(csvCell)));", texts)
         self.assertEqual(
             ["\"'=1+1\"", "\"'+1\"", "\"'@x\"", "\"'-x\"", '"\\u0009=1"', "\"' =1\"",
              "\"'|cmd\"", "-3", "2.50", '"a,b"', '"a""b"', '"\\u001b[2J"', '"\\u202eabc"',

@@ -194,6 +194,11 @@ class Browser:
         self.driver = webdriver.Chrome(options=options,
                                        service=Service("/usr/bin/chromedriver"))
         self.driver.set_script_timeout(PATIENCE)
+        # A script under another address would be another one than the page's, with variables of its
+        # own.
+        self.driver.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": """
+            window.pageScript = name => import(
+              document.querySelector("script[type=module]").src.replace(/[^/]*$/, name));"""})
 
     def size(self, width, height):
         self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {

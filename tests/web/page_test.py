@@ -130,7 +130,7 @@ class PageTest(PageCase):
         for seconds in (3, 60, 600, 7200, 90_000, 864_000):
             labels = self.browser.driver.execute_async_script("""
                 const [seconds, done] = arguments;
-                import('./charts.js').then(({timeTicks}) => {
+                pageScript('charts.js').then(({timeTicks}) => {
                   const end = new Date(2026, 2, 4, 10, 0, 7);
                   const x = d3.scaleTime().domain([new Date(end - seconds * 1000), end]);
                   const {ticks, text} = timeTicks(x, 5);

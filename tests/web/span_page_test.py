@@ -101,7 +101,7 @@ class SpanPageTest(PageCase):
         until(lambda: self.browser.run(COLOURS) >= 4, "the heat map")
         seconds = self.browser.driver.execute_async_script("""
             const done = arguments[0];
-            import('./statistic.js').then(({heat}) => {
+            pageScript('statistic.js').then(({heat}) => {
               const seconds = heat.heat.seconds.slice(-3).reduce((sum, each) => sum + each, 0);
               for (let i = 0; i < 3; ++i) {
                 heat.canvas.dispatchEvent(new KeyboardEvent('keydown',
@@ -122,7 +122,7 @@ class SpanPageTest(PageCase):
     def test_keys_select_a_time_of_a_line(self):
         self.open("web/hits")
         until(lambda: len(self.browser.driver.execute_async_script(
-            "import('./statistic.js').then(({line}) => arguments[0](line.series?.end_us ?? []))"))
+            "pageScript('statistic.js').then(({line}) => arguments[0](line.series?.end_us ?? []))"))
               > 5, "five seconds of a line")
         self.browser.run("document.getElementById('series').focus()")
         keys = ActionChains(self.browser.driver).key_down(Keys.SHIFT)
@@ -139,7 +139,7 @@ class SpanPageTest(PageCase):
     def test_a_time_that_is_being_selected_is_left(self):
         self.open("web/hits")
         until(lambda: len(self.browser.driver.execute_async_script(
-            "import('./statistic.js').then(({line}) => arguments[0](line.series?.end_us ?? []))"))
+            "pageScript('statistic.js').then(({line}) => arguments[0](line.series?.end_us ?? []))"))
               > 2, "two seconds of a line")
         before = self.hash()
         marked = "return !!document.querySelector('#series .chosen-span')"
@@ -345,7 +345,7 @@ class SpanPageTest(PageCase):
         self.browser.shows("#span-note", "nothing of web was observed")
         until(lambda: self.browser.run(COLOURS) == 0, "an empty map")
         self.assertIsNone(self.browser.driver.execute_async_script(
-            "import('./statistic.js').then(({heat}) => arguments[0](heat.whole));"))
+            "pageScript('statistic.js').then(({heat}) => arguments[0](heat.whole));"))
         # There is something in the time later.
         span = "&".join(f"{key}=" + time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(at))
                         for key, at in (("from", time.time()), ("to", time.time() + 60)))
@@ -421,7 +421,7 @@ class SpanPageTest(PageCase):
 
         def points():
             return self.browser.driver.execute_async_script(
-                "import('./statistic.js').then(({line}) => arguments[0]("
+                "pageScript('statistic.js').then(({line}) => arguments[0]("
                 "(line.series?.value ?? []).filter(each => each !== null).length))")
 
         until(lambda: self.mount.send("far/us 100") or points() >= 10, "ten points")
