@@ -206,6 +206,7 @@ void Dispatcher::replay(const Datagram& datagram, Timestamp now, std::uint64_t p
   is_of_kernel_ = false;
   record_ = nullptr;
   is_replaying_ = true;
+  are_answers_full_ = false;
   replays_samples_ = again == Again::kSamples;
   begin_bytes(datagram, place);
   while (!resume(kNever)) {
@@ -409,8 +410,9 @@ void Dispatcher::respond(std::uint32_t sequence, std::string_view text, const Re
 }
 
 void Dispatcher::add_response(const wire::Response& response) {
-  const bool has_room = responses_.add(response);
-  if (!has_room && !is_replaying_) send_responses();
+  if (is_replaying_ && are_answers_full_) return;  // it is asked again
+  are_answers_full_ = !responses_.add(response);
+  if (are_answers_full_ && !is_replaying_) send_responses();
 }
 
 void Dispatcher::add_response_alone(const wire::Response& response, int attached) {

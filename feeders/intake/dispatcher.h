@@ -287,6 +287,7 @@ class Dispatcher {
   std::uint64_t place_ = 0;     // of its first byte; 0: there is no journal
   std::uint64_t taken_to_ = 0;  // what is before this place was taken in
   bool is_replaying_ = false;
+  bool are_answers_full_ = false;  // of a replay: further ones are dropped
   bool replays_samples_ = false;
   Origin replayed_from_{};
   wire::PlainSamples plain_;  // of text_

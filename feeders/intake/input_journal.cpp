@@ -34,7 +34,9 @@ struct InputJournal::Header {
   std::atomic<std::uint64_t> sequence{0};  // that was given last
   std::atomic<std::uint64_t> saved_socket{0};
   std::atomic<std::uint64_t> saved_rings{0};
-  std::atomic<std::uint64_t> heads_saved{0};    // of both streams, when the last save began
+  // The heads of the streams when the last save began.
+  std::atomic<std::uint64_t> socket_head_saved{0};
+  std::atomic<std::uint64_t> rings_head_saved{0};
   std::atomic<std::uint64_t> missed{0};         // records that found no room
   std::atomic<std::uint64_t> missed_saved{0};   // those of them that the last save has
   std::atomic<std::uint64_t> written_batch{0};  // the last one of which nothing is in slots alone
@@ -77,7 +79,7 @@ Result<void> InputJournal::make(std::uint64_t bytes, const InputPosition& from) 
   made->rings.head = made->rings.tail = rounded(from.rings);
   made->saved_socket = from.socket;
   made->saved_rings = from.rings;
-  made->heads_saved = made->rings.head.load();
+  made->rings_head_saved = made->rings.head.load();
   return open(std::move(page.value()));
 }
 
@@ -224,6 +226,12 @@ std::uint64_t InputJournal::put(const statistics::RingSlice& from, uid_t uid, Ti
                                 std::span<const statistics::NumberedRun> runs) {
   std::size_t bytes = sizeof(SliceRecord);
   for (const auto& each : runs) bytes += 2 * sizeof(std::uint64_t) + each.samples.size_bytes();
+  // Without its record, a removal makes all of the journal void.
+  const std::uint64_t used = rings_.head() - std::min(rings_.head(), header().saved_rings.load());
+  if (used + bytes + kForRemovals > rings_.capacity()) {
+    note_missed();
+    return rings_.head();
+  }
   auto* const record = add_to_rings<SliceRecord>(bytes, kSlice);
   if (!record) return rings_.head();
   record->lane = from.lane;
@@ -260,16 +268,17 @@ std::uint64_t InputJournal::put_removal(std::string_view path, std::uint64_t at)
 
 // ---- saves
 
-std::uint64_t InputJournal::written_since_save() const {
-  if (!page_) return 0;
-  const std::uint64_t saved = header().heads_saved.load(std::memory_order_relaxed);
-  return socket_.head() + rings_.head() - saved;
+bool InputJournal::is_filled(std::uint64_t part, std::uint64_t of) const {
+  if (!page_) return false;
+  const std::uint64_t socket = socket_.head() - header().socket_head_saved.load();
+  const std::uint64_t rings = rings_.head() - header().rings_head_saved.load();
+  return socket * of > socket_.capacity() * part || rings * of > rings_.capacity() * part;
 }
 
 bool InputJournal::is_nearly_full() const {
   const std::uint64_t batch =
       std::min<std::uint64_t>(Receiver::kSlotsBytes, socket_.capacity() / 4);
-  return page_ && written_since_save() + batch > socket_.capacity();
+  return page_ && socket_.head() - header().socket_head_saved + batch > socket_.capacity();
 }
 
 void InputJournal::note_missed() { header().missed.fetch_add(1, std::memory_order_relaxed); }
@@ -282,7 +291,7 @@ std::uint64_t InputJournal::take_missed() {
 
 void InputJournal::begin_save() {
   if (!page_) return;
-  heads_begun_ = socket_.head() + rings_.head();
+  heads_begun_ = {socket_.head(), rings_.head()};
   removals_begun_ = header().removals_missed;
   missed_begun_ = header().missed;
   // What has no samples moves no statistic's place.
@@ -296,7 +305,8 @@ void InputJournal::note_saved() {
   header().saved_socket.store(begun_save_.socket, std::memory_order_release);
   header().saved_rings.store(begun_save_.rings, std::memory_order_release);
   header().removals_saved = removals_begun_;
-  header().heads_saved = heads_begun_;
+  header().socket_head_saved = heads_begun_.socket;
+  header().rings_head_saved = heads_begun_.rings;
   header().missed_saved = missed_begun_;
   saves_.fetch_add(1, std::memory_order_relaxed);
 }

@@ -120,10 +120,10 @@ class InputJournal final : public TransferredPart, public statistics::InputLog {
   void follow(std::function<InputPosition()> input) { input_ = std::move(input); }
   void begin_save() override;
   void note_saved() override;
-  // A save is to come soon, as a quarter of a stream was written since the last one.
-  bool wants_save() const { return written_since_save() > rings_.capacity(); }
-  // It is to come at once: the half.
-  bool wants_save_at_once() const { return written_since_save() > 2 * rings_.capacity(); }
+  // A save is to come soon, as a third of a stream was written since the last one.
+  bool wants_save() const { return is_filled(1, 3); }
+  // It is to come at once: two thirds.
+  bool wants_save_at_once() const { return is_filled(2, 3); }
   // There may be no room for another batch: nothing is to be received before the next save.
   bool is_nearly_full() const;
   // Another number whenever a save is done.
@@ -162,6 +162,7 @@ class InputJournal final : public TransferredPart, public statistics::InputLog {
  private:
   static constexpr unsigned kPlaceBits = 20;  // more than wire::kDatagramBytesMax, and its end
   static_assert(wire::kDatagramBytesMax < 1u << kPlaceBits);
+  static constexpr std::size_t kForRemovals = 64 << 10;  // slices leave so much room
   static constexpr std::uint32_t kDatagram = 2, kSlice = 3, kRemoval = 4;
 
   struct Header;
@@ -177,7 +178,8 @@ class InputJournal final : public TransferredPart, public statistics::InputLog {
   // Enters the record into the datagram.
   DatagramRecord* write(Datagram& datagram);
   void note_missed();
-  std::uint64_t written_since_save() const;
+  // A stream has more than such a part that was written since the last save.
+  bool is_filled(std::uint64_t part, std::uint64_t of) const;
   template <typename Record>
   Record* add_to_rings(std::size_t bytes, std::uint32_t kind);
   bool read_datagrams(Left& left);
@@ -189,7 +191,7 @@ class InputJournal final : public TransferredPart, public statistics::InputLog {
   JournalStream rings_;
   std::function<InputPosition()> input_ = [] { return InputPosition{}; };
   InputPosition begun_save_;  // at the beginning of the save that is under way
-  std::uint64_t heads_begun_ = 0;
+  InputPosition heads_begun_;  // of the streams, at the beginning of that save
   std::uint64_t missed_begun_ = 0;
   std::uint64_t missed_told_ = 0;
   std::atomic<std::uint64_t> saves_{0};

@@ -84,8 +84,8 @@ void Receiver::use(std::byte* memory) {
 }
 
 // What was received before is taken in. The kernel would lose a datagram that it copies into a
-// buffer which this process has not mapped yet, if it is killed meanwhile: those that may be locked
-// are (RLIMIT_MEMLOCK of a user is 8 MiB), and are there before the first use.
+// buffer which this process has not mapped yet, if it is killed meanwhile: all are mapped before
+// the first use, and locked as far as they may be (RLIMIT_MEMLOCK of a user is 8 MiB).
 void Receiver::receive_into(InputJournal& journal) {
   ::munmap(memory_, kMemory);
   journal_ = &journal;
@@ -93,7 +93,9 @@ void Receiver::receive_into(InputJournal& journal) {
   slots_->batch = journal.last_batch();
   (void)::mlock2(memory_, kBuffersAt, 0);
   for (std::size_t i = 0; i < kBatch; ++i) {
-    if (::mlock2(buffer_of(memory_, i), wire::kDatagramBytesMax, 0) != 0) break;
+    std::byte* const buffer = reinterpret_cast<std::byte*>(buffer_of(memory_, i));
+    if (::mlock2(buffer, wire::kDatagramBytesMax, 0) == 0) continue;
+    (void)::madvise(buffer, wire::kDatagramBytesMax, MADV_POPULATE_WRITE);  // Linux 5.14
   }
 }
 

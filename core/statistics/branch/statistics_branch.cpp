@@ -227,21 +227,33 @@ Result<Done> StatisticsBranch::change_at(const InputSpan& at, const wire::Comman
                                          Change change) {
   const std::uint64_t before = input_.taken().socket;
   if (at.until != 0) input_.take(at);
-  if (input_.replay() && has_effect_of(command)) return Done{};
+  if (input_.replay()) {
+    if (was_removed_behind(command)) return Error{ErrorCode::kNotFound, "it was removed since"};
+    if (has_effect_of(command)) return Done{};
+  }
   auto done = change();
   if (done && done.value().is_cut) input_.take_back(before);
   return done;
 }
 
-// A save of a large interface in steps may have come between: then the line is carried out again
-// for all of its statistics. What is created is not created twice.
-bool StatisticsBranch::has_effect_of(const wire::CommandLine& command) const {
-  if (command.verb == wire::Verb::kAttach) return false;
-  const InputReplay& replay = *input_.replay();
-  if (command.verb == wire::Verb::kCreate) return replay.is_removed(command.target.text);
+// A name that is there is not made twice, and its feeder is told its number.
+bool StatisticsBranch::was_removed_behind(const wire::CommandLine& command) const {
+  if (command.verb != wire::Verb::kCreate) return false;
   const auto [interface, statistic, has_statistic] = wire::split_path(command.target.text);
   const InterfaceEntry* const entry = registry_.find_interface(interface);
-  if (!entry) return false;
+  const bool is_there = entry && (!has_statistic || entry->interface->find(statistic));
+  return !is_there && input_.replay()->is_removed(command.target.text);
+}
+
+// A line for all of an interface, some of whose statistics were saved behind it and some before, is
+// carried out again for all of them.
+bool StatisticsBranch::has_effect_of(const wire::CommandLine& command) const {
+  const bool removes = command.verb == wire::Verb::kRemove;
+  if (!removes && command.verb != wire::Verb::kDefine) return false;
+  const InputReplay& replay = *input_.replay();
+  const auto [interface, statistic, has_statistic] = wire::split_path(command.target.text);
+  const InterfaceEntry* const entry = registry_.find_interface(interface);
+  if (!entry) return removes;
   std::string_view name = has_statistic ? statistic : std::string_view();
   if (command.verb == wire::Verb::kDefine && !has_statistic) {
     const auto word = find_word(command.rest.text, kNameKey);
@@ -250,7 +262,7 @@ bool StatisticsBranch::has_effect_of(const wire::CommandLine& command) const {
   const auto lacks_it = [&](const Statistic* each) { return replay.takes()(*each); };
   if (!name.empty()) {
     const Statistic* const named = entry->interface->find(name);
-    return named && !lacks_it(named);
+    return named ? !lacks_it(named) : removes;
   }
   const auto all = entry->interface->statistics();
   return !all.empty() && std::ranges::none_of(all, lacks_it);

@@ -120,8 +120,8 @@ class StatisticsBranch final : public Branch {
   Result<void> end_loading(const Loading& loading) override { return loader_.end_loading(loading); }
 
   // From now on the log, which outlives the branch, has what it needs for the case of a kill.
-  // Called before there are feeders; before a replay, which removes statistics, and again behind
-  // it. taken: what was taken in.
+  // Called before there are feeders: before a replay, which removes statistics, and whenever the
+  // place is another one. taken: what was taken in.
   void log_input(InputLog& log, const InputPosition& taken) EXCLUDES(mutex_);
   // What was taken in.
   InputPosition input() const EXCLUDES(mutex_);
@@ -162,6 +162,7 @@ class StatisticsBranch final : public Branch {
   Result<Done> change_at(const InputSpan& at, const wire::CommandLine& command, Change change)
       REQUIRES(mutex_);
   bool has_effect_of(const wire::CommandLine& command) const REQUIRES(mutex_);
+  bool was_removed_behind(const wire::CommandLine& command) const REQUIRES(mutex_);
 
   Tree& tree_;
   const Ownership ownership_;

@@ -180,6 +180,20 @@ TEST_F(InputJournalTest, HasWhatCameOutOfRingsAndWhatWasRemoved) {
   EXPECT_EQ(left->removals[0].at, 44u);
 }
 
+// Without its record, a removal would make all of the journal void.
+TEST_F(InputJournalTest, SlicesLeaveRoomForRemovals) {
+  const std::vector<Sample> samples(1000);
+  const std::array runs{NumberedRun{.number = 9, .samples = samples}};
+  EXPECT_FALSE(journal_.wants_save());
+  while (journal_.take_missed() == 0) (void)journal_.put({}, 1000, at(5), runs);
+  EXPECT_TRUE(journal_.wants_save_at_once());
+  (void)journal_.put_removal("web/us", 44);
+  const auto left = next().left();
+  ASSERT_TRUE(left);
+  EXPECT_EQ(left->removals.size(), 1u);
+  EXPECT_EQ(left->missed, 1u);
+}
+
 TEST_F(InputJournalTest, LetsGoOfWhatHasNoSamples) {
   const auto batch = receive({"create a/b\n", "create a/c\n"});
   journal_.note_done(journal_.begin(batch[0].record, at(1)));

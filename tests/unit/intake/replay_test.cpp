@@ -161,5 +161,24 @@ TEST_F(ReplayTest, ASecondKillFindsTheStateOfTheFirst) {
   EXPECT_EQ(third_.read("web"), "us 4\nus2 1\n");
 }
 
+// All of the saved state is behind these lines.
+TEST_F(ReplayTest, ACreationTellsTheNumberOfWhatIsThereAndMakesNothingElse) {
+  StatisticsBranch& statistics = first_.statistics();
+  const auto execute = [&](std::string_view text) {
+    const auto line = wire::parse_line(text);
+    LineProgress progress;
+    return statistics.execute(std::get<wire::CommandLine>(line.value()), ::geteuid(), clock_.now(),
+                              {progress, never_late}, {.from = 10, .until = 20});
+  };
+  const std::uint64_t number = execute("create web/us").value().number;
+  statistics.begin_replay({}, {.socket = 100, .rings = 0});
+  EXPECT_EQ(execute("create web/us").value().number, number);
+  EXPECT_EQ(execute("create web/gone").error().code, ErrorCode::kNotFound);
+  EXPECT_EQ(execute("create gone").error().code, ErrorCode::kNotFound);
+  EXPECT_TRUE(execute("remove web/gone")) << "which is done";
+  EXPECT_TRUE(execute("remove web/us")) << "of before";
+  EXPECT_EQ(execute("create web/us").value().number, number);
+}
+
 }  // namespace
 }  // namespace tallyfs
