@@ -9,7 +9,6 @@
 
 #include <sys/types.h>
 
-#include <atomic>
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <chrono>
 #include <cstdint>
@@ -72,8 +71,9 @@ struct OpenFile {
   bool may_have_news = true;  // false: the file counts none
   NodeId kernel_node = 0;     // under which the kernel has it; 0: under that of `node`
   std::uint64_t request = 0;  // the kernel's number of the open(2)
+  Mutex keeping{LockRank::kFileKeeping};
   // Its bytes in the memory of the keeper, see OpenFiles; 0: it is not there.
-  std::atomic<std::size_t> kept_bytes{0};
+  std::size_t kept_bytes GUARDED_BY(keeping) = 0;
   std::string text;           // if readable
   std::string location;  // for the error log: the path of the file's directory, in the root its own
   std::string path;      // by which a successor finds it after a kill
@@ -97,6 +97,9 @@ struct OpenFile {
   Mutex writing{LockRank::kFileWriting};
   WriteTransaction transaction GUARDED_BY(writing);
   std::string begun GUARDED_BY(writing);  // a command that goes on, see File::WriteUnit
+  // The last write or flush of which all is saved: the kernel's number, and its errno.
+  std::uint64_t answered GUARDED_BY(writing) = 0;  // 0: none
+  int answer GUARDED_BY(writing) = 0;
 };
 
 class Handles {
@@ -157,8 +160,7 @@ class Handles {
     std::size_t bytes = 0;
   };
 
-  // A server opens a million files in a slot before it gives numbers of the next one, which by then
-  // are no file's that is still open; so do 4,096 servers.
+  // Numbers repeat only after 2^20 opens in one slot of a server, or 4,096 servers.
   static std::uint32_t uses_before(std::uint64_t servers) {
     return static_cast<std::uint32_t>(servers % 4096) << 20;
   }

@@ -12,6 +12,7 @@
 namespace tallyfs {
 namespace {
 
+constexpr std::int32_t kErrnosMax = 4096;  // MAX_ERRNO of the kernel
 // Beside permissions in a saved number.
 constexpr std::uint32_t kWriters = 1u << 16;
 constexpr std::uint32_t kReaders = 1u << 17;
@@ -108,8 +109,10 @@ void make_all_news(OpenFile& open, std::uint64_t now) REQUIRES(open.reading) {
   open.is_read = true;
 }
 
-// Directories make their entries when they are entered.
-std::optional<NodeId> node_at(const Tree& tree, std::string_view path, Timestamp now) {
+// Directories make their entries when they are entered. A file that others may read or write than
+// those of before is another one of that name.
+std::optional<NodeId> node_at(const Tree& tree, const OpenFile& open, Timestamp now) {
+  std::string_view path = open.path;
   if (path.empty()) return std::nullopt;
   NodeId node = Tree::kRoot;
   while (!path.empty()) {
@@ -119,6 +122,8 @@ std::optional<NodeId> node_at(const Tree& tree, std::string_view path, Timestamp
     node = found.value().id;
     path.remove_prefix(std::min(path.find('/'), path.size() - 1) + 1);
   }
+  const auto info = tree.info(node);
+  if (!info || info.value().audience != open.node.audience) return std::nullopt;
   return node;
 }
 
@@ -161,6 +166,8 @@ void save_open_file(std::uint64_t handle, OpenFile& open, Timestamp now, ByteWri
     put_reading(out, open);
   }
   const MutexLock lock(open.writing);
+  out.put(open.answered);
+  out.put(static_cast<std::int32_t>(open.answer));
   out.put_text(open.begun);
   open.transaction.save(out);
 }
@@ -185,7 +192,7 @@ Result<SavedOpenFile> load_open_file(std::string_view bytes, const Tree& tree, T
   open.text = in.get_text();
   if (by == FoundBy::kPath) {
     if (open.kernel_node == 0) open.kernel_node = open.node.id;
-    open.node.id = node_at(tree, open.path, now).value_or(open.node.id);
+    open.node.id = node_at(tree, open, now).value_or(open.node.id);
   }
   const AbsentFile::Facts facts = get_file(in);
   if (auto found = tree.file_node(open.node.id)) {
@@ -204,6 +211,9 @@ Result<SavedOpenFile> load_open_file(std::string_view bytes, const Tree& tree, T
     if (has_news && by == FoundBy::kNumber) count_news_from(open, *facts.news, *news);
   }
   const MutexLock lock(open.writing);
+  open.answered = in.get<std::uint64_t>();
+  open.answer = in.get<std::int32_t>();
+  if (open.answer < 0 || open.answer >= kErrnosMax) in.fail();
   open.begun = in.get_text();
   open.transaction.load(in);
   if (!in.ok() || in.left() != 0) return Error{ErrorCode::kInvalid, "this is no open file"};

@@ -109,19 +109,22 @@ void OpenFiles::hold_returned() {
 
 void OpenFiles::keep_with(PartKeeper& keeper, const std::vector<SavedObject>& before) {
   keeper_ = &keeper;
-  const Handles::Numbered all = handles_.all();
-  boost::unordered_flat_set<std::string> labels;
-  for (const auto& [number, open] : all) labels.insert(std::to_string(number));
+  boost::unordered_flat_set<std::string> kept;
+  for (const auto& [number, open] : handles_.all()) {
+    keep(number, *open);
+    const MutexLock lock(open->keeping);
+    if (open->kept_bytes != 0) kept.insert(std::to_string(number));
+  }
   for (const SavedObject& each : before) {
     const std::string label(each.label);
-    if (!labels.contains(label)) keeper.remove(SavedKind::kOpenFile, label);
+    if (!kept.contains(label)) keeper.remove(SavedKind::kOpenFile, label);
   }
-  for (const auto& [number, open] : all) keep(number, *open);
 }
 
 // Requests on one file may be under way at once, and the file may be closed meanwhile.
 void OpenFiles::keep(std::uint64_t handle, OpenFile& open) {
   if (!keeper_) return;
+  const MutexLock lock(open.keeping);
   std::string bytes;
   if (open.text.size() <= kFileBytesMax) {
     constexpr std::size_t kOfTheRest = 1024;
@@ -130,26 +133,24 @@ void OpenFiles::keep(std::uint64_t handle, OpenFile& open) {
     save_open_file(handle, open, clock_.now(), out);
   }
   const bool is_short = !bytes.empty() && bytes.size() <= kFileBytesMax;
-  const std::size_t before = open.kept_bytes.exchange(bytes.size());
-  const std::size_t others = bytes_.fetch_add(bytes.size() - before) - before;
-  if (is_short && bytes.size() + others <= kBytesMax) {
-    const std::string label = std::to_string(handle);
-    keeper_->put(saved_object(SavedKind::kOpenFile, kOpenFileFormat, label, bytes));
-    if (handles_.find(handle)) return;
-  } else if (before == 0) {
-    bytes_ -= open.kept_bytes.exchange(0);
-    return;
-  }
-  bytes_ -= open.kept_bytes.exchange(0);
-  keeper_->remove(SavedKind::kOpenFile, std::to_string(handle));
+  const std::size_t others = bytes_.load() - open.kept_bytes;
+  if (!is_short || bytes.size() + others > kBytesMax) return drop(handle, open);
+  bytes_ += bytes.size() - open.kept_bytes;
+  open.kept_bytes = bytes.size();
+  const std::string label = std::to_string(handle);
+  keeper_->put(saved_object(SavedKind::kOpenFile, kOpenFileFormat, label, bytes));
+  if (!handles_.find(handle)) drop(handle, open);
 }
 
-void OpenFiles::forget(std::uint64_t handle) {
+void OpenFiles::forget(std::uint64_t handle, OpenFile& open) {
   if (!keeper_) return;
-  const auto open = handles_.find(handle);
-  const std::size_t bytes = open ? open->kept_bytes.exchange(0) : 0;
-  if (bytes == 0) return;
-  bytes_ -= bytes;
+  const MutexLock lock(open.keeping);
+  drop(handle, open);
+}
+
+void OpenFiles::drop(std::uint64_t handle, OpenFile& open) {
+  if (open.kept_bytes == 0) return;
+  bytes_ -= std::exchange(open.kept_bytes, 0);
   keeper_->remove(SavedKind::kOpenFile, std::to_string(handle));
 }
 

@@ -1,8 +1,8 @@
 // Open files on their way to the next server: saved and loaded in a reload, and kept in the memory
 // of the keeper all the time, for the case of a kill (core/state/FORMAT.md, kinds 34 and 35).
 //
-// Confined to the main thread; but for hold_returned(), called while there are no requests, and
-// keep() and forget(), for any thread.
+// keep(), forget() and the look-ups are for any thread. The others are confined to the main thread,
+// and called before there are requests, but for hold_returned().
 //
 // A file of more than kFileBytesMax, with its text, is not kept: it is stale after a kill. So are
 // those beyond kBytesMax.
@@ -47,13 +47,13 @@ class OpenFiles {
   // on, see File::hold().
   void hold_returned();
 
-  // From now on each is kept, and those are that are open. The keeper, which outlives the requests,
-  // has others of before, which go.
+  // From now on each is kept, and those are that are open. Others of `before`, which the keeper
+  // has, go. It outlives the requests.
   void keep_with(PartKeeper& keeper, const std::vector<SavedObject>& before);
   // An open file is as it is now, of which no lock is held.
   void keep(std::uint64_t handle, OpenFile& open);
-  // It is closed.
-  void forget(std::uint64_t handle);
+  // It was closed.
+  void forget(std::uint64_t handle, OpenFile& open);
 
   // The node that the kernel knows by a number of a killed server, as one of its files is open.
   std::optional<NodeId> node_of(NodeId kernels) const;
@@ -64,6 +64,8 @@ class OpenFiles {
   Handles::Numbered read(const std::vector<SavedObject>& files, FoundBy by,
                          std::vector<std::string>& faults);
   void note_numbers(const Handles::Numbered& files);
+  // It is not kept any more.
+  void drop(std::uint64_t handle, OpenFile& open) REQUIRES(open.keeping);
 
   Handles& handles_;
   const Tree& tree_;

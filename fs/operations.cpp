@@ -230,8 +230,22 @@ void Operations::note_refused_open(const Error& error, uid_t uid, Timestamp now)
   log_warning("an open by uid " + std::to_string(uid) + " was refused: " + error.reason);
 }
 
-void Operations::close_unanswered(std::uint64_t number) {
-  if (const auto lost = open_files_.handle_of(number)) close(*lost);
+bool Operations::open_again(fuse_req_t request, const fuse_file_info& info, std::uint64_t number) {
+  const auto handle = open_files_.handle_of(number);
+  const auto open = handle ? handles_.find(*handle) : nullptr;
+  if (!open) return false;
+  reply_open(request, *handle, *open, info);
+  return true;
+}
+
+void Operations::reply_open(fuse_req_t request, std::uint64_t handle, OpenFile& open,
+                            fuse_file_info info) {
+  info.fh = handle;
+  info.direct_io = 1;
+  info.nonseekable = open.file.current()->stream() != nullptr;
+  info.noflush = !wants_to_write(info.flags);
+  // An interrupted open never gets a release.
+  if (fuse_reply_open(request, &info) == -ENOENT) close(handle);
 }
 
 void Operations::open(fuse_req_t request, NodeId kernels, fuse_file_info info,
@@ -247,12 +261,11 @@ void Operations::open(fuse_req_t request, NodeId kernels, fuse_file_info info,
     return make_open_file(current, info.flags, fuse_req_ctx(request)->uid,
                           cancellation_of(request));
   });
-  const bool is_stream = made && made.value().file->file.current()->stream();
   const auto file = made ? made.value().file : nullptr;
   if (file) {
     file->request = number;
     file->path = dependencies_.tree.path(file->node.id);
-    if (node != kernels) file->kernel_node = kernels;
+    if (file->node.id != kernels) file->kernel_node = kernels;
   }
   const auto handle = made ? handles_.add(file) : made.error();
   const Timestamp now = made ? made.value().now : dependencies_.clock.now();
@@ -263,13 +276,8 @@ void Operations::open(fuse_req_t request, NodeId kernels, fuse_file_info info,
     return reply_error(request, handle.error());
   }
   dependencies_.counters.record("open_files", static_cast<std::int64_t>(handles_.size()), 1, now);
-  info.fh = handle.value();
-  info.direct_io = 1;
-  info.nonseekable = is_stream;
-  info.noflush = !wants_to_write(info.flags);
   open_files_.keep(handle.value(), *file);
-  // An interrupted open never gets a release.
-  if (fuse_reply_open(request, &info) == -ENOENT) close(handle.value());
+  reply_open(request, handle.value(), *file, info);
 }
 
 // malloc_trim() leaves the end of a thread's arena alone, which the copy of a long file was: each

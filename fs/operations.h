@@ -98,8 +98,8 @@ class Operations {
   }
   void promote_through(LeaderFollowers* threads) { barrier_.promote_through(threads); }
   // Called before there are requests: `changes` gets the path of what a request has changed, empty
-  // if it is not known, and returns before the request is answered.
-  void tell_of_changes(std::function<void(const std::string& path)> changes) {
+  // if it is not known, before the request is answered. It returns whether all is saved.
+  void tell_of_changes(std::function<bool(const std::string& path)> changes) {
     changes_ = std::move(changes);
   }
   // No request has come for a while: frees the texts that were kept for the next one.
@@ -126,9 +126,9 @@ class Operations {
                const fuse_file_info* info);
   // kernels: the kernel's number of the node. number: of the request, see RequestInWork.
   void open(fuse_req_t request, NodeId kernels, fuse_file_info info, std::uint64_t number);
-  // A killed server may have opened a file for this request. It comes again, so the kernel has
-  // never heard of that file.
-  void close_unanswered(std::uint64_t number);
+  // A killed server may have opened a file for this request, which comes again: that is the file.
+  // False: it has opened none.
+  bool open_again(fuse_req_t request, const fuse_file_info& info, std::uint64_t number);
   void read(fuse_req_t request, std::size_t size, off_t offset, const fuse_file_info& info);
   void write(fuse_req_t request, std::string_view text, off_t offset, const fuse_file_info& info);
   void flush(fuse_req_t request, const fuse_file_info& info);
@@ -147,8 +147,8 @@ class Operations {
     return {dependencies_.clock.now(), cancel};
   }
   // The path is empty if the node was removed meanwhile.
-  void tell_of_change(NodeId node) const { changes_(dependencies_.tree.path(node)); }
-  void tell_of_change(NodeId parent, const char* name) const;
+  bool tell_of_change(NodeId node) const { return changes_(dependencies_.tree.path(node)); }
+  bool tell_of_change(NodeId parent, const char* name) const;
   // A file that is written by lines gets its new text next: until then, a kill leaves the old one.
   void tell_of_truncation(NodeId node, const File& file) const {
     if (file.write_unit() != File::WriteUnit::kLine) tell_of_change(node);
@@ -164,6 +164,9 @@ class Operations {
   void close(std::uint64_t handle);
   // All that a write has changed is saved, and the open file is kept as it is.
   void keep_written(std::uint64_t handle, OpenFile& open, const Result<void>& done);
+  // The errno of a write or flush that comes again and was carried out.
+  static std::optional<int> answer_before(OpenFile& open);
+  void reply_open(fuse_req_t request, std::uint64_t handle, OpenFile& open, fuse_file_info info);
   struct Opened {
     std::shared_ptr<OpenFile> file;
     Timestamp now;  // of the request
@@ -194,7 +197,7 @@ class Operations {
   NodeId root_ = Tree::kRoot;
   std::atomic<bool> closed_long_{false};
   std::atomic<std::chrono::nanoseconds::rep> refusal_logged_{0};
-  std::function<void(const std::string& path)> changes_ = [](const std::string&) {};
+  std::function<bool(const std::string& path)> changes_ = [](const std::string&) { return false; };
   Notifier* notifier_ = nullptr;
 };
 

@@ -56,9 +56,9 @@ void Operations::list(fuse_req_t request, NodeId node, off_t offset, Listing lis
   listing.reply();
 }
 
-void Operations::tell_of_change(NodeId parent, const char* name) const {
+bool Operations::tell_of_change(NodeId parent, const char* name) const {
   const std::string path = dependencies_.tree.path(parent);
-  changes_(path.empty() ? path : path + "/" + name);
+  return changes_(path.empty() ? path : path + "/" + name);
 }
 
 void Operations::mkdir(fuse_req_t request, NodeId parent, const char* name) {
@@ -95,8 +95,7 @@ void Operations::remove(fuse_req_t request, NodeId parent, const char* name, boo
   }
   if (is_directory) barrier_.promote_follower();  // much may be in it
   const auto done = remove(*rules.value());
-  tell_of_change(parent, name);
-  keep_outcome(done);
+  if (tell_of_change(parent, name)) keep_outcome(done);
   reply_done(request, done);
 }
 

@@ -153,6 +153,10 @@ void Operations::write(fuse_req_t request, std::string_view text, off_t offset,
                        const fuse_file_info& info) {
   const auto open = handles_.find(info.fh);
   if (!open) return reply_error(request, gone());
+  if (const auto error = answer_before(*open)) {
+    return *error == 0 ? void(fuse_reply_write(request, text.size()))
+                       : void(fuse_reply_err(request, *error));
+  }
   barrier_.promote_follower();
   const Placement placement{static_cast<std::uint64_t>(offset), open->append};
   const auto file = open->file.current();
@@ -174,16 +178,28 @@ void Operations::write(fuse_req_t request, std::string_view text, off_t offset,
   fuse_reply_write(request, text.size());
 }
 
+// The outcome is kept with the line that was begun, as one object: what comes again was carried out
+// whole, or not at all.
 void Operations::keep_written(std::uint64_t handle, OpenFile& open, const Result<void>& done) {
-  tell_of_change(open.node.id);
+  if (tell_of_change(open.node.id)) {
+    const MutexLock lock(open.writing);
+    open.answered = request_in_work.number;
+    open.answer = done ? 0 : wire::to_errno(done.error().code);
+  }
   open_files_.keep(handle, open);
-  keep_outcome(done);
+}
+
+std::optional<int> Operations::answer_before(OpenFile& open) {
+  const MutexLock lock(open.writing);
+  if (open.answered == 0 || open.answered != request_in_work.number) return std::nullopt;
+  return open.answer;
 }
 
 // Is never cancelled: a process that is killed has its flush interrupted, and gets no error.
 void Operations::flush(fuse_req_t request, const fuse_file_info& info) {
   const auto open = handles_.find(info.fh);
   if (!open) return reply_done(request, {});
+  if (const auto error = answer_before(*open)) return void(fuse_reply_err(request, *error));
   barrier_.promote_follower();
   const auto file = open->file.current();
   Result<void> done;
@@ -202,8 +218,10 @@ void Operations::release(fuse_req_t request, const fuse_file_info& info) {
 }
 
 void Operations::close(std::uint64_t handle) {
-  open_files_.forget(handle);
+  const auto open = handles_.find(handle);
+  if (!open) return;
   if (handles_.remove(handle) >= kLongTextBytes) closed_long_ = true;
+  open_files_.forget(handle, *open);
 }
 
 }  // namespace tallyfs

@@ -126,11 +126,13 @@ void add_directories(fuse_lowlevel_ops& ops) {
 
 void add_files(fuse_lowlevel_ops& ops) {
   ops.open = [](fuse_req_t request, fuse_ino_t node, fuse_file_info* info) {
-    respond(request, [](Operations& on) { on.close_unanswered(request_in_work.number); });
-    respond_in_turn(request, node,
-                    [request, node, of = *info, number = request_in_work.number](Operations& on) {
-                      on.open(request, node, of, number);
-                    });
+    respond(request, [&](Operations& on) {
+      const std::uint64_t number = request_in_work.number;
+      if (on.open_again(request, *info, number)) return;
+      respond_in_turn(request, node, [request, node, of = *info, number](Operations& now) {
+        now.open(request, node, of, number);
+      });
+    });
   };
   ops.read = [](fuse_req_t request, fuse_ino_t node, std::size_t size, off_t offset,
                 fuse_file_info* info) {
@@ -155,8 +157,9 @@ void add_files(fuse_lowlevel_ops& ops) {
       fuse_reply_err(request, ESTALE);
     });
   };
-  ops.release = [](fuse_req_t request, fuse_ino_t node, fuse_file_info* info) {
-    respond_at(request, node, [&](Operations& on) { on.release(request, *info); });
+  // Handles are numbered once for all servers.
+  ops.release = [](fuse_req_t request, fuse_ino_t, fuse_file_info* info) {
+    respond(request, [&](Operations& on) { on.release(request, *info); });
   };
   ops.fsync = [](fuse_req_t request, fuse_ino_t, int, fuse_file_info*) {
     fuse_reply_err(request, 0);

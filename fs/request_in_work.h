@@ -10,7 +10,8 @@ namespace tallyfs {
 // Of the calling thread, while it executes the request. Session sets them.
 struct RequestInWork {
   std::uint64_t number = 0;                          // the kernel's; 0: there is no successor
-  std::function<void(int error)> keep = [](int) {};  // the successor answers with this errno
+  // From now on a successor that meets the request answers with this errno.
+  std::function<void(int error)> keep = [](int) {};
 };
 inline thread_local RequestInWork request_in_work;
 

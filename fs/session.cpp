@@ -170,8 +170,10 @@ void Session::take_over() {
   const int fd = fuse_session_fd(session_.get());
   if (can_resend(request)) (void)notify(fd, protocol::kNotifyResend, Nothing());
   for (std::size_t place = 0; place < Handover::kPollsMax; ++place) {
-    const std::uint64_t handle = handover_->take_poll(place);
-    if (handle != 0) (void)notify(fd, FUSE_NOTIFY_POLL, fuse_notify_poll_wakeup_out{.kh = handle});
+    const std::uint64_t handle = handover_->poll_at(place);
+    if (handle == 0) continue;
+    (void)notify(fd, FUSE_NOTIFY_POLL, fuse_notify_poll_wakeup_out{.kh = handle});
+    (void)handover_->take_poll(place);  // behind it: another server may be killed in between
   }
   (void)fuse_lowlevel_notify_inval_inode(session_.get(), Tree::kRoot, -1, 0);
   is_started_ = true;
@@ -192,20 +194,14 @@ const Handover::Request* Session::executed_before(std::uint64_t unique) const {
   return found == before_.end() ? nullptr : &*found;
 }
 
-// As the server before would have answered it, but for its end. This one may end likewise.
-void Session::answer_again(const fuse_buf& request, std::size_t thread,
-                           const Handover::Request& before) {
+// As the server before would have answered it, but for its end. This one may be killed, too, before
+// it has forgotten the outcome.
+void Session::answer_again(const fuse_buf& request, const Handover::Request& before) {
   const int error = *before.error;
-  handover_->begin_request(thread, before);
   const fuse_in_header header = header_of(request);
-  fuse_out_header reply{.len = sizeof reply, .error = -error, .unique = header.unique};
-  const auto write = body_as<fuse_write_in>(request);
-  fuse_write_out written{.size = write ? write->size : 0};
-  const bool has_size = error == 0 && header.opcode == FUSE_WRITE;
-  if (has_size) reply.len += sizeof written;
-  const std::array parts{iovec{&reply, sizeof reply}, iovec{&written, sizeof written}};
-  (void)!::writev(fuse_session_fd(session_.get()), parts.data(), has_size ? 2 : 1);
-  handover_->end_request(thread);
+  const fuse_out_header reply{.len = sizeof reply, .error = -error, .unique = header.unique};
+  (void)!::write(fuse_session_fd(session_.get()), &reply, sizeof reply);
+  handover_->forget_outcome(before.unique);
 }
 
 void Session::refuse(const fuse_buf& request, std::uint64_t crashes) {
@@ -240,7 +236,7 @@ void Session::process_noted(const fuse_buf& request, std::size_t thread) {
   const bool is_resent = header.unique != unique;
   const Handover::Request* const before = is_resent ? executed_before(unique) : nullptr;
   const std::uint64_t crashes = before ? before->crashes : 0;
-  if (before && before->error) return answer_again(request, thread, *before);
+  if (before && before->error) return answer_again(request, *before);
   if (crashes >= kCrashesMax || (is_resent && refuses_resent_)) return refuse(request, crashes);
   const auto poll = header.opcode == FUSE_POLL ? body_as<fuse_poll_in>(request) : std::nullopt;
   if (poll && (poll->flags & FUSE_POLL_SCHEDULE_NOTIFY)) handover_->note_poll(poll->kh);

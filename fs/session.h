@@ -83,7 +83,7 @@ class Session {
   void keep_init(const fuse_buf& request);
   // What the last server executed when it ended; nullptr: not this one.
   const Handover::Request* executed_before(std::uint64_t unique) const;
-  void answer_again(const fuse_buf& request, std::size_t thread, const Handover::Request& before);
+  void answer_again(const fuse_buf& request, const Handover::Request& before);
   void refuse(const fuse_buf& request, std::uint64_t crashes);
   void count_refused(const fuse_buf& request, std::uint64_t crashes);
   void process_noted(const fuse_buf& request, std::size_t thread);

@@ -11,6 +11,7 @@ namespace {
 
 // In the order of LockRank.
 constexpr std::array kNames{
+    "kFileKeeping",
     "kFileWriting",
     "kFileReading",
     "kIntakeTurn",

@@ -13,6 +13,7 @@
 namespace tallyfs {
 
 enum class LockRank : std::uint8_t {
+  kFileKeeping,         // fs/handles.h
   kFileWriting,         // fs/handles.h
   kFileReading,         // fs/handles.h
   kIntakeTurn,          // feeders/intake/intake.h

@@ -108,7 +108,8 @@ void Daemon::keep_for_successor(ObjectStore::Opened kept) {
   statistics.changes().keep(
       {.write = [&](const auto& put) { return kept_->write_through(statistics, put); },
        .save_soon = [this] { kept_->note_soon(); }});
-  operations_->tell_of_changes([this](const std::string& path) { kept_->write_through(path); });
+  operations_->tell_of_changes(
+      [this](const std::string& path) { return kept_->write_through(path); });
 }
 
 // Behind keep_for_successor(), which writes through what commands in it change.

@@ -219,7 +219,7 @@ void KeptState::note_soon() {
 
 void KeptState::note_urgent() {
   note_soon();
-  ring(urgent_);
+  if (!is_failing_) ring(urgent_);
 }
 
 void KeptState::keep_saving() {
@@ -374,11 +374,11 @@ Result<void> KeptState::save(const Branch& branch, Which which,
   return done;
 }
 
-void KeptState::write_through(std::string_view path) {
+bool KeptState::write_through(std::string_view path) {
   note_work();
-  if (path.empty()) return;
+  if (path.empty()) return false;
   // The first one: what the memory has counts only when it has all.
-  if (!has_mark_ && !is_failing_) return void(save_all());
+  if (!has_mark_ && !is_failing_) return save_all();
   const Timestamp now = dependencies_.clock.now();
   for (const auto& each : kept_) {
     PathSink sink(*store_, each->branch->handles().objects);
@@ -386,8 +386,9 @@ void KeptState::write_through(std::string_view path) {
     if (where == Branch::SavedAt::kElsewhere) continue;
     const auto done = where == Branch::SavedAt::kAll ? save_short(*each) : sink.done();
     if (!done) report(done);
-    return;
+    return done.has_value() && has_mark_;
   }
+  return false;
 }
 
 bool KeptState::write_through(const Branch& branch,

@@ -103,8 +103,8 @@ class KeptState final : public PartKeeper {
   // The same at once, whatever share of a CPU that takes.
   void note_urgent();
   // A control write has changed something at this path: returns when it is saved. Empty: the path
-  // is not known, and it is saved as all else is.
-  void write_through(std::string_view path);
+  // is not known, and it is saved as all else is. False: it is not saved yet.
+  bool write_through(std::string_view path);
   // The same of what commands have changed in a branch, which `put` puts. False: all was saved
   // instead, as nothing was saved before.
   bool write_through(const Branch& branch, const std::function<void(ObjectSink& sink)>& put);

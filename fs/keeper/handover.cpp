@@ -19,6 +19,12 @@ struct alignas(64) Handover::RequestSlot {
   std::atomic<std::uint64_t> unique = 0;  // stored after the others
   std::atomic<std::uint64_t> crashes = 0;
   std::atomic<std::uint64_t> outcome = 0;  // an errno and 1; 0: none yet, or in an earlier version
+  // Of servers before, the newest first.
+  struct Left {
+    std::atomic<std::uint64_t> unique = 0;
+    std::atomic<std::uint64_t> outcome = 0;
+  };
+  std::array<Left, 2> left{};
 };
 
 struct Handover::Page {
@@ -190,6 +196,10 @@ void Handover::note_poll(std::uint64_t handle) {
   page_->polls[handle % kPollsMax].store(handle, std::memory_order_relaxed);
 }
 
+std::uint64_t Handover::poll_at(std::size_t place) const {
+  return page_->polls[place].load(std::memory_order_relaxed);
+}
+
 std::uint64_t Handover::take_poll(std::size_t place) {
   return page_->polls[place].exchange(0, std::memory_order_relaxed);
 }
@@ -197,8 +207,7 @@ std::uint64_t Handover::take_poll(std::size_t place) {
 void Handover::begin_request(std::size_t thread, const Request& request) {
   if (!slots_) return;
   slots_[thread].crashes.store(request.crashes, std::memory_order_relaxed);
-  const auto outcome = request.error ? static_cast<std::uint64_t>(*request.error) + 1 : 0;
-  slots_[thread].outcome.store(outcome, std::memory_order_relaxed);
+  slots_[thread].outcome.store(0, std::memory_order_relaxed);
   slots_[thread].unique.store(request.unique, std::memory_order_release);
 }
 
@@ -217,14 +226,42 @@ std::vector<Handover::Request> Handover::take_requests() {
   const std::uint64_t crashes = was_killed || was_reload() ? 0 : 1;
   std::vector<Request> taken;
   for (std::size_t i = 0; slots_ && i < kThreadsMax; ++i) {
-    const std::uint64_t unique = slots_[i].unique.exchange(0);
+    RequestSlot& slot = slots_[i];
+    for (const RequestSlot::Left& each : slot.left) {
+      if (each.unique == 0) continue;
+      taken.push_back({.unique = each.unique, .error = static_cast<int>(each.outcome - 1)});
+    }
+    const std::uint64_t unique = slot.unique, outcome = slot.outcome;
     if (unique == 0) continue;
-    Request request{unique, slots_[i].crashes + crashes};
-    const std::uint64_t outcome = slots_[i].outcome;
-    if (outcome != 0) request.error = static_cast<int>(outcome - 1);
+    Request request{unique, slot.crashes + crashes};
+    if (outcome != 0) {
+      request.error = static_cast<int>(outcome - 1);
+      leave(slot, unique, outcome);
+    }
+    slot.unique = 0;
     taken.push_back(request);
   }
   return taken;
+}
+
+// Each is valid at each moment: a kill may come between two of them.
+void Handover::leave(RequestSlot& slot, std::uint64_t unique, std::uint64_t outcome) {
+  auto& [newest, older] = slot.left;
+  if (newest.unique == unique) return;
+  older.unique = 0;
+  older.outcome = newest.outcome.load();
+  older.unique = newest.unique.load();
+  newest.unique = 0;
+  newest.outcome = outcome;
+  newest.unique = unique;
+}
+
+void Handover::forget_outcome(std::uint64_t unique) {
+  for (std::size_t i = 0; slots_ && i < kThreadsMax; ++i) {
+    for (RequestSlot::Left& each : slots_[i].left) {
+      if (each.unique == unique) each.unique = 0;
+    }
+  }
 }
 
 }  // namespace tallyfs

@@ -54,7 +54,7 @@ class Handover {
   struct Request {
     std::uint64_t unique = 0;   // its number, which the kernel gives; 0: none
     std::uint64_t crashes = 0;  // servers that have crashed while they executed it
-    std::optional<int> error = {};  // its outcome, an errno or 0, as all it does is saved
+    std::optional<int> error = {};  // of a removal: its errno, or 0, as all that it does is saved
   };
 
   static Result<Handover> create();
@@ -99,14 +99,18 @@ class Handover {
 
   // A poll(2) waits to be notified under this number.
   void note_poll(std::uint64_t handle);
-  // The number in a place, 0: none. The place is empty from then on.
+  // The number in a place, 0: none. Behind take_poll() the place is empty.
+  std::uint64_t poll_at(std::size_t place) const;
   std::uint64_t take_poll(std::size_t place);
 
   // The thread executes this request until end_request(). Two stores.
   void begin_request(std::size_t thread, const Request& request);
   void end_request(std::size_t thread);
-  // All that the thread's request does is saved: the answer is this errno.
+  // All that the thread's request does is saved: the answer is this errno. A successor may be
+  // killed before the request comes again, so that it leaves the outcome to the next one, unless it
+  // has answered.
   void note_outcome(std::size_t thread, int error);
+  void forget_outcome(std::uint64_t unique);
   // Returns what the last server executed when it ended; if it crashed, that is counted. Further
   // calls return nothing, and so do all with a page of an earlier version.
   std::vector<Request> take_requests();
@@ -121,6 +125,7 @@ class Handover {
         descriptors_(std::move(descriptors)),
         page_(page) {}
   static Result<Page*> map(const Fd& memory);
+  static void leave(RequestSlot& slot, std::uint64_t unique, std::uint64_t outcome);
 
   Fd memory_;
   Fd state_;

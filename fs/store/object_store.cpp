@@ -53,19 +53,22 @@ Result<std::unique_ptr<ObjectStore>> ObjectStore::format(int memory, PartKinds k
 // ---- runs
 
 ObjectStore::Pass::Pass(ObjectStore& store, KindBits kinds)
-    : store_(store), kinds_(kinds), number_(store.begin_pass()), after_(order_begin(kinds)) {}
+    : store_(store), kinds_(kinds), number_(store.begin_pass(kinds)), after_(order_begin(kinds)) {}
 
 ObjectStore::Pass::~Pass() { store_.end_pass(); }
 
-std::uint32_t ObjectStore::begin_pass() {
+std::uint32_t ObjectStore::begin_pass(KindBits kinds) {
   const MutexLock lock(mutex_);
   under_way_ += 1;
+  passed_ |= kinds;
   return ++passes_;
 }
 
 void ObjectStore::end_pass() {
   const MutexLock lock(mutex_);
-  if (--under_way_ == 0) removed_.clear();
+  if (--under_way_ != 0) return;
+  removed_.clear();
+  passed_ = 0;
 }
 
 bool ObjectStore::Pass::wants(std::uint16_t kind, std::string_view label,
@@ -155,7 +158,7 @@ Result<void> ObjectStore::put(KindBits kinds, const SavedObject& object,
 Result<void> ObjectStore::remove(std::uint16_t kind, std::string_view label) {
   const std::string name = name_of(kind, label);
   const MutexLock lock(mutex_);
-  if (under_way_ != 0) removed_[name] = passes_;
+  if (is_of(passed_, kind)) removed_[name] = passes_;
   const auto found = items_[kind].find(name);
   return found == items_[kind].end() ? Result<void>() : remove_from(items_[kind], found);
 }

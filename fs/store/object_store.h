@@ -168,7 +168,7 @@ class ObjectStore {
   };
 
   ObjectStore(int memory, PartKinds kinds);
-  std::uint32_t begin_pass() EXCLUDES(mutex_);
+  std::uint32_t begin_pass(KindBits kinds) EXCLUDES(mutex_);
   void end_pass() EXCLUDES(mutex_);
   // number: of the run; nothing: none.
   Result<void> put_locked(const Written& written, const ObjectVersion& version,
@@ -217,6 +217,7 @@ class ObjectStore {
   std::uint64_t number_ GUARDED_BY(mutex_) = 0;   // of the last change
   std::uint32_t passes_ GUARDED_BY(mutex_) = 0;   // runs that have begun
   unsigned under_way_ GUARDED_BY(mutex_) = 0;     // of those
+  KindBits passed_ GUARDED_BY(mutex_) = 0;        // their kinds, while some are under way
   // Names that were removed while runs were under way, with the last of these.
   boost::unordered_flat_map<std::string, std::uint32_t> removed_ GUARDED_BY(mutex_);
 };

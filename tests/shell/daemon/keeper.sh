@@ -81,7 +81,7 @@ open_files_go_on_in_the_next_server() {
   send 'web/a 1' 'web/b 1'
   assert_counts web 'a 1' 'b 1'
   py "$SERVER" <<'EOT'
-import os, signal, sys, time
+import os, signal, sys
 stat, server = os.environ["STAT"], int(sys.argv[1])
 data = os.open(f"{stat}/web/data", os.O_RDONLY)
 unread = os.open(f"{stat}/web/definition", os.O_RDONLY)

@@ -91,12 +91,16 @@ TEST_F(OpenFileSavedTest, ALineThatWasBegunIsCarriedOutOnce) {
     const MutexLock lock(open_->writing);
     ASSERT_TRUE(open_->transaction.write("one\ntw", {}, sink_of(*open_)));
     open_->begun = "a command\\\n";
+    open_->answered = 12;
+    open_->answer = 2;
   }
   const auto loaded = load_open_file(saved(), tree_, {});
   ASSERT_TRUE(loaded);
   OpenFile& open = *loaded.value().open;
   const MutexLock lock(open.writing);
   EXPECT_EQ(open.begun, "a command\\\n");
+  EXPECT_EQ(open.answered, 12u);
+  EXPECT_EQ(open.answer, 2);
   ASSERT_TRUE(open.transaction.write("o\nthree\n", {.offset = 6}, sink_of(open)));
   EXPECT_EQ(file_->lines, (std::vector<std::string>{"one", "two", "three"}));
   EXPECT_FALSE(open.transaction.write("x\n", {.offset = 3}, sink_of(open))) << "does not follow";

@@ -10,7 +10,9 @@
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
 #include <cstring>
+#include <map>
 #include <span>
 #include <string>
 #include <utility>
@@ -100,6 +102,32 @@ TEST(HandoverTest, ShowsWithWhichRequestsAServerHasCrashed) {
   handover.note_end(SIGABRT, 1, 1'000);
   EXPECT_EQ(taken(handover), (Requests{{4, 2}, {8, 1}}));
   EXPECT_EQ(taken(handover), Requests()) << "taken once";
+}
+
+TEST(HandoverTest, LeavesAnOutcomeToLaterServersUntilOneHasAnswered) {
+  auto made = Handover::create();
+  ASSERT_TRUE(made);
+  Handover& handover = made.value();
+  const auto outcomes = [&] {
+    handover.note_end(SIGKILL, 0, 1'000);
+    std::map<std::uint64_t, int> errors;
+    for (const auto& each : handover.take_requests()) {
+      if (each.error) errors[each.unique] = *each.error;
+    }
+    return errors;
+  };
+  using Errors = std::map<std::uint64_t, int>;
+  handover.begin_request(2, {.unique = 4});
+  handover.note_outcome(2, ENOENT);
+  EXPECT_EQ(outcomes(), (Errors{{4, ENOENT}}));
+  EXPECT_EQ(outcomes(), (Errors{{4, ENOENT}})) << "killed before it came again";
+  handover.begin_request(2, {.unique = 6});
+  handover.note_outcome(2, 0);
+  EXPECT_EQ(outcomes(), (Errors{{4, ENOENT}, {6, 0}}));
+  handover.forget_outcome(4);
+  EXPECT_EQ(outcomes(), (Errors{{6, 0}}));
+  handover.begin_request(2, {.unique = 8});
+  EXPECT_EQ(outcomes(), (Errors{{6, 0}})) << "the last one has none";
 }
 
 TEST(HandoverTest, CountsNoKillAsACrash) {

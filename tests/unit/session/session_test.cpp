@@ -199,7 +199,7 @@ TEST_F(SessionTest, RefusesWhatIsSentAgainAfterSeveralCrashes) {
   EXPECT_EQ(kernel_.receive().error, 0);
 }
 
-TEST_F(SessionTest, AnswersWhatAKilledServerHasDoneAndNotAnswered) {
+TEST_F(SessionTest, AnswersARemovalThatAKilledServerHasDone) {
   {
     Server first(*this, Tree::kFirst);
     send_init(protocol::kHasResend);
@@ -215,13 +215,12 @@ TEST_F(SessionTest, AnswersWhatAKilledServerHasDoneAndNotAnswered) {
   EXPECT_EQ(kernel_.receive().error, protocol::kNotifyResend);
   EXPECT_EQ(kernel_.receive().error, FUSE_NOTIFY_INVAL_INODE);
   constexpr std::uint64_t kAgain = std::uint64_t{1} << 63;
-  kernel_.send(FUSE_WRITE, kAgain | 4, 20, fuse_write_in{.size = 5});
+  constexpr std::array kName{'x', '\0'};
+  kernel_.send(FUSE_RMDIR, kAgain | 4, 20, kName);
   EXPECT_EQ(kernel_.receive().error, 0) << "of a node that is not there any more";
-  EXPECT_EQ(kernel_.body(), std::string("\5\0\0\0\0\0\0\0", 8));
-  kernel_.send(FUSE_WRITE, kAgain | 6, 20, fuse_write_in{.size = 5});
+  kernel_.send(FUSE_UNLINK, kAgain | 6, 20, kName);
   EXPECT_EQ(kernel_.receive().error, -ENOENT);
-  EXPECT_EQ(kernel_.body(), "");
-  kernel_.send(FUSE_WRITE, kAgain | 8, 20, fuse_write_in{.size = 5});
+  kernel_.send(FUSE_RMDIR, kAgain | 8, 20, kName);
   EXPECT_EQ(kernel_.receive().error, -ESTALE) << "it was not done";
 }
 
