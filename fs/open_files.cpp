@@ -4,8 +4,6 @@
 #include <string_view>
 #include <utility>
 
-#include "fs/open_file_saved.h"
-
 namespace tallyfs {
 namespace {
 
