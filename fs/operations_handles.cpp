@@ -178,13 +178,13 @@ void Operations::write(fuse_req_t request, std::string_view text, off_t offset,
   fuse_reply_write(request, text.size());
 }
 
-// The outcome is kept with the line that was begun, as one object: what comes again was carried out
-// whole, or not at all.
+// The outcome is kept with the line that was begun, as one object. Between the two saves a kill
+// lets the write be carried out again.
 void Operations::keep_written(std::uint64_t handle, OpenFile& open, const Result<void>& done) {
   if (tell_of_change(open.node.id)) {
     const MutexLock lock(open.writing);
     open.answered = request_in_work.number;
-    open.answer = done ? 0 : wire::to_errno(done.error().code);
+    open.answer = errno_of(done);
   }
   open_files_.keep(handle, open);
 }

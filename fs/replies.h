@@ -27,14 +27,17 @@ inline void reply_error(fuse_req_t request, const Error& error) {
   fuse_reply_err(request, wire::to_errno(error.code));
 }
 
+// 0: it is done.
+inline int errno_of(const Result<void>& done) {
+  return done ? 0 : wire::to_errno(done.error().code);
+}
+
 inline void reply_done(fuse_req_t request, const Result<void>& done) {
-  fuse_reply_err(request, done ? 0 : wire::to_errno(done.error().code));
+  fuse_reply_err(request, errno_of(done));
 }
 
 // All that the request at hand does is saved: it is not executed again, should a kill prevent its
 // answer.
-inline void keep_outcome(const Result<void>& done) {
-  request_in_work.keep(done ? 0 : wire::to_errno(done.error().code));
-}
+inline void keep_outcome(const Result<void>& done) { request_in_work.keep(errno_of(done)); }
 
 }  // namespace tallyfs
