@@ -3,7 +3,6 @@
 // of its first making, of those with new points, and of those without.
 //   landing_bench [STATISTICS [SEED]]    10,000 statistics, seed 1
 #include <stdlib.h>
-#include <time.h>
 
 #include <algorithm>
 #include <array>
@@ -18,6 +17,7 @@
 
 #include "exporters/web/changes.h"
 #include "tests/bench/sampler.h"
+#include "tests/bench/sender.h"
 #include "tools/past/store_writer.h"
 #include "tools/tree/json.h"
 
@@ -30,11 +30,7 @@ constexpr std::uint64_t kWriteSeconds = 10;
 constexpr std::size_t kMakings = 12;
 constexpr double kGoalMs = 50;
 
-double cpu_ms() {
-  timespec now{};
-  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) * 1e3 + static_cast<double>(now.tv_nsec) / 1e6;
-}
+double cpu_ms() { return bench::clock_ns(CLOCK_THREAD_CPUTIME_ID) / 1e6; }
 
 class World {
  public:
